@@ -158,9 +158,9 @@ class SourceReading(Frozen):
     """Why the source could not be read or used; empty when it was read."""
 
 
-MemoryKind = Literal["fact", "reading", "claim", "plan", "question", "gap", "link"]
-"""`reading`: a text was read for a question, and these are its facts. `plan`: how a question was researched. The last
-three are what sources pointed at."""
+MemoryKind = Literal["fact", "reading", "claim", "plan", "question", "gap", "link", "answer"]
+"""`reading`: a text was read for a question, and these are its facts; without a source, all that a leaf came to. `plan`: how
+a question was researched. The next three are what sources pointed at. `answer`: what a model made of the very same input."""
 
 Standing = Literal[
     "supported", "qualified", "contested", "quoted", "refuted", "unsupported", "gone", "insufficient", "not_checked"
@@ -196,9 +196,11 @@ class Remembered(Frozen):
     after: str = ""
     """The words around the quote."""
     topics: tuple[str, ...] = ()
-    """Questions that it was read for."""
+    """Questions that it was read for; of what a leaf came to, the question of each of its facts."""
     plan: Plan | None = None
     """Only of plans."""
+    answer: str = ""
+    """Only of answers: as JSON."""
     facts: tuple[str, ...] = ()
     """Of a reading: its facts. Of a claim: the facts for and against it."""
     against: tuple[str, ...] = ()
@@ -259,6 +261,8 @@ class MemoryNote(Frozen):
     since: str = ""
     """ISO date on which the first of them was first read."""
     learned: int = 0
+    answers: int = 0
+    """Answers of models taken over, because they were asked the very same again."""
     conflicts: tuple[Contradiction, ...] = ()
     fault: str = ""
     """Why it was left out; empty when it was not."""

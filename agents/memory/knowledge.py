@@ -26,6 +26,8 @@ K = TypeVar("K")
 
 log = logging.getLogger(__name__)
 
+ANSWERS = "\x1fanswers"
+"""Behind an owner: where the answers of models are kept, beside what is known, so that no search or export meets them."""
 LOCAL_OWNER = "local"
 """Whose memory the command line and library calls use: the one user of a server on this machine."""
 BATCH = 256
@@ -129,9 +131,16 @@ class KnowledgeStore(ABC):
     ) -> tuple[Remembered, ...]:
         """Give things as they are, oldest first, or the last seen first."""
 
-    @abstractmethod
     async def forget(self, owner: str, where: Selection) -> int:
-        """Forget what is meant, for good; says how much it was."""
+        """Forget what is meant, for good, and every answer that may have been made of it; says how much it was."""
+        gone = await self._forget(owner, where)
+        if gone and not owner.endswith(ANSWERS):
+            await self._forget(owner + ANSWERS, Selection())
+        return gone
+
+    @abstractmethod
+    async def _forget(self, owner: str, where: Selection) -> int:
+        """Forget what is meant."""
 
     @abstractmethod
     async def owners(self) -> tuple[str, ...]:

@@ -88,7 +88,7 @@ class PostgresKnowledge(KnowledgeStore):
         query = f"select body from memory_items where {condition} order by {order} limit :limit"
         return tuple(item_of(row["body"]) for row in await self._rows(query, {**values, "limit": limit}))
 
-    async def forget(self, owner: str, where: Selection) -> int:
+    async def _forget(self, owner: str, where: Selection) -> int:
         condition, values = _condition(owner, where)
         return len(await self._rows(f"delete from memory_items where {condition} returning n", values))
 

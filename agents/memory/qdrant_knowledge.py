@@ -67,7 +67,7 @@ class QdrantKnowledge(KnowledgeStore):
 
         return await self._ask(got)
 
-    async def forget(self, owner: str, where: Selection) -> int:
+    async def _forget(self, owner: str, where: Selection) -> int:
         def forgotten() -> int:
             chosen, gone = self._filter(owner, where), 0
             for name in self._collections():

@@ -97,7 +97,7 @@ class SqlKnowledge(KnowledgeStore):
         rows = await self._ask(owner, _OwnFile.rows, query, {**values, "limit": limit})
         return tuple(item_of(body) for _, body in rows)
 
-    async def forget(self, owner: str, where: Selection) -> int:
+    async def _forget(self, owner: str, where: Selection) -> int:
         return await self._ask(owner, _OwnFile.forget, *_condition(where))
 
     async def owners(self) -> tuple[str, ...]:

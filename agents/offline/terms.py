@@ -14,9 +14,8 @@ from typing import NamedTuple
 
 from agents.contracts.frozen import Frozen
 from agents.nlp.tokens import content_words, language_of
-from agents.verify.figures import figures
+from agents.verify.figures import figures, units
 from agents.verify.negation import denies, root
-from agents.verify.numerals import units
 from agents.verify.parsed_text import names as names_by_form
 
 LANGUAGES = ("en", "de", "fr", "es")

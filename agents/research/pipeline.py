@@ -40,9 +40,6 @@ from agents.research.writing.verify_report import Checks
 
 log = logging.getLogger(__name__)
 
-MOST_ANSWERING = 2
-"""Facts for each answered part of the question that the last writer is shown in any case: the answer, and the step before."""
-
 
 class PaidBefore(Charged):
     """What models took before there was a job: booked on it as a step, and told like every other call."""

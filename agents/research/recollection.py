@@ -5,30 +5,40 @@ fact is fetched again before the fact is used: unchanged, its facts cost no sear
 """
 
 import asyncio
-from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from agents.contracts.contract import Brief
-from agents.contracts.fact import REUSABLE, Contradiction, Fact, MemoryKind, MemoryNote, Remembered, Selection
+from agents.contracts.fact import (
+    REUSABLE,
+    Contradiction,
+    Fact,
+    MemoryKind,
+    MemoryNote,
+    Remembered,
+    Selection,
+    Sighting,
+)
 from agents.contracts.finding import Finding
-from agents.contracts.frozen import Frozen, QueryType
-from agents.contracts.plan import Leaf, Node, Plan
+from agents.contracts.frozen import Frozen, QueryType, digest
+from agents.contracts.plan import Leaf, Plan
 from agents.contracts.report import Commission, Outcome
 from agents.contracts.sources import Hit, SearchQuery, Source, SourceCard
 from agents.core.events import Noted, SourceRead
 from agents.core.port import Ctx, Handler, Handlers
-from agents.memory.knowledge import KnowledgeStore, MemoryDown, in_time
+from agents.memory.knowledge import ANSWERS, KnowledgeStore, MemoryDown, in_time
 from agents.nlp import lang
 from agents.nlp.tokens import content_words, years_in
 from agents.offline.questions import LOOKUPS, parts_of
-from agents.research.loop.topics import compare
-from agents.research.planning.drafting import DraftGiven
+from agents.research.loop.topics import beyond, compare
+from agents.research.planning.drafting import DraftGiven, plan_by, with_leaves
 from agents.research.reading.answering import answers
 from agents.research.reading.leaf import SOURCES_OF_A_LOOKUP, sub_questions
 from agents.research.reading.searching import LeafGiven, Setting
-from agents.research.remembering import Remembering
+from agents.research.remembering import Remembering, merged, reading_key
 from agents.research.run_context import RetrievedSource, RunContext
+from agents.research.writing.sections import spread
 from agents.search.scope_filter import enforced
 from agents.search.searcher import Texts
 
@@ -75,6 +85,8 @@ class Recalled(Frozen):
     sources: tuple[SourceCard, ...] = ()
     links: tuple[str, ...] = ()
     """Addresses that earlier sources pointed at for what is asked, and nobody has read."""
+    open: tuple[str, ...] = ()
+    """Questions that still have to be searched for."""
     fault: str = ""
 
 
@@ -96,6 +108,7 @@ class Recollection:
     def __init__(self, store: KnowledgeStore, owner: str, texts: Texts, now: Callable[[], datetime]) -> None:
         self.store, self.owner, self.texts, self.now = store, owner, texts, now
         self.faults: dict[str, None] = {}
+        self.job, self._answers, self._same = "", dict[str, str](), dict[str, Remembered]()
         self._opening: asyncio.Task[object] | None = None
 
     async def _opened(self) -> None:
@@ -114,34 +127,27 @@ class Recollection:
     async def recall(self, questions: tuple[str, ...], setting: Setting) -> Recalled:
         """Find the facts that answer questions, as far as they are fresh enough and within the limits of the run."""
         try:
-            facts, sources = await self._facts(questions, setting)
-            return Recalled(facts=facts, sources=sources, links=await self._links(questions, setting))
+            known = await self._known(questions, setting)
+            return known.model_copy(update={"links": await self._links(known.open, setting)})
         except MemoryDown as error:
-            return Recalled(fault=error.notice)
+            return Recalled(open=questions, fault=error.notice)
 
     async def answered(self, leaf: Leaf, setting: Setting) -> bool:
         """Tell whether a leaf needs no search; False also where nothing can be asked."""
-        recalled = await self.recall(sub_questions(leaf), setting)
-        return bool(recalled.facts) and not missing(sub_questions(leaf), recalled.facts)
+        return not (await self.recall(sub_questions(leaf), setting)).open
 
-    async def _facts(
-        self, questions: Sequence[str], setting: Setting
-    ) -> tuple[tuple[Fact, ...], tuple[SourceCard, ...]]:
-        # The best of each source for each question first, then the second best: nobody is heard out alone.
-        turns: list[tuple[int, Fact, SourceCard]] = []
-        for question in questions:
-            heard: Counter[str] = Counter()
-            found = await self._answering(question, setting)
-            for item in sorted(found, key=lambda one: (one.verdict == "quoted", -(one.confidence or 0))):
-                if item.fact and item.source:
-                    known = item.fact.model_copy(update={"topic": question, "known_since": item.since[:10]})
-                    turns.append((heard[item.source.url], known, item.source))
-                    heard[item.source.url] += 1
-        facts: dict[str, tuple[Fact, SourceCard]] = {}
-        for _, fact, source in sorted(turns, key=lambda turn: turn[0]):
-            facts.setdefault(fact.id, (fact, source))
-        taken = list(facts.values())[:MOST_FACTS]
-        return tuple(fact for fact, _ in taken), tuple({card.id: card for _, card in reversed(taken)}.values())[::-1]
+    async def _known(self, questions: tuple[str, ...], setting: Setting) -> Recalled:
+        keep = min(keeps(one, setting.query_type, setting.today) for one in questions)
+        # What a leaf that asked just this came to, all of it and in its order: whoever writes over it is asked the same.
+        for whole in await self._got(Selection(ids=(reading_key(*questions),))):
+            items = {one.id: one for one in await self._got(Selection(ids=whole.facts))}
+            usable = [items[key] for key in whole.facts if key in items and self._holds(items[key], keep, setting)]
+            if whole.verdict == "supported" and len(usable) == len(whole.facts) and self._fresh(whole, keep):
+                return _recalled_of(zip(usable, whole.topics, strict=True))
+        found = [(item, question) for question in questions for item in await self._answering(question, setting)]
+        known = _recalled_of(found)
+        facts = spread(known.facts, MOST_FACTS)
+        return known.model_copy(update={"facts": facts, "open": missing(questions, facts)})
 
     async def _links(self, questions: Sequence[str], setting: Setting) -> tuple[str, ...]:
         found: dict[str, None] = {}
@@ -152,17 +158,17 @@ class Recollection:
                 hit = Hit(url=one.topics[0], title=one.text) if one.topics else None
                 if near and hit and (one.confidence or 0) >= LINK_PRIORITY and _allowed(hit, setting):
                     found[hit.url] = None
-        read = [await self._got(Selection(url=url, kinds=("reading",))) for url in found]
+        read = [await self._got(Selection(url=url, kinds=("fact",))) for url in found]
         return tuple(url for url, known in zip(found, read, strict=True) if not known)[:MOST_LINKS]
 
     async def _answering(self, question: str, setting: Setting) -> list[Remembered]:
         keep = keeps(question, setting.query_type, setting.today)
-
-        def fresh(item: Remembered) -> bool:
-            return self.now() - datetime.fromisoformat(item.seen) <= keep
-
         readings = await self._found(question, ("reading",), 24)
-        same = [one for one in readings if fresh(one) and compare(question, [one.text]).duplicate]
+        same = [
+            one
+            for one in readings
+            if self._fresh(one, keep) and compare(question, [one.text]).duplicate and not beyond(question, one.text)
+        ]
         ids = tuple(dict.fromkeys(fact for one in same for fact in one.facts))
         found = list(await self._got(Selection(ids=ids))) if ids else []
         parts = parts_of(question)
@@ -174,56 +180,69 @@ class Recollection:
                 if one.fact and one.source
                 if any(answers(part, one.fact.quote, one.source.title, one.source.head) for part in parts)
             ]
-        read_as = {one.source.url: one.source.text_hash for one in same if one.source}
-        return [
-            one
-            for one in {one.id: one for one in found}.values()
-            if one.source and one.verdict in REUSABLE and fresh(one)
-            if _allowed(Hit(url=one.source.url, title=one.source.title, published=one.source.published), setting)
-            if read_as.get(one.source.url, one.source.text_hash) == one.source.text_hash
-        ]
+        found.sort(key=lambda one: (one.verdict == "quoted", -(one.confidence or 0)))
+        return [one for one in found if self._holds(one, keep, setting)]
 
-    async def known(self, query: str, setting: Setting) -> KnownPlan:
-        """Give the plan by which a query was researched before, where all of it is still answered.
+    def _fresh(self, item: Remembered, keep: timedelta) -> bool:
+        return self.now() - datetime.fromisoformat(item.seen) <= keep
 
-        Else what a planner should know: what was answered before, in the words it was asked in, and what is open.
+    def _holds(self, item: Remembered, keep: timedelta, setting: Setting) -> bool:
+        """Tell whether a fact may be used: no verdict against it, not too old, and within the limits of the run."""
+        if item.fact is None or item.source is None or item.verdict not in REUSABLE or not self._fresh(item, keep):
+            return False
+        return _allowed(Hit(url=item.source.url, title=item.source.title, published=item.source.published), setting)
+
+    async def known(self, query: str, setting: Setting, drafted: Plan | None = None) -> KnownPlan:
+        """Give the plan by which a query, or a neighbour of it, was researched before, where most of it is still answered.
+
+        Else what a planner should know: what was answered before, in the words it was asked in, and what is open. Of a plan
+        that is drafted already, how much is known for each leaf.
         """
         try:
-            for one in await self._found(query, ("plan",), 4):
-                if one.plan is not None and compare(query, [one.text]).duplicate:
-                    counts = await self._counts(one.plan, setting)
-                    if counts and all(counts):
-                        return KnownPlan(plan=one.plan, counts=counts)
+            if drafted is not None:
+                return KnownPlan(counts=await self._counts(drafted, setting))
+            plans = [one for one in await self._found(query, ("plan",), 4) if one.plan]
+            plans.sort(key=lambda one: not compare(query, [one.text]).duplicate)
+            for one in plans:
+                if one.plan is not None and (plan := plan_by(one.plan, query)):
+                    counts = await self._counts(plan, setting)
+                    if 2 * sum(map(bool, counts)) >= len(counts):
+                        return KnownPlan(plan=plan, counts=counts)
             readings = await self._found(query, ("reading",), 60)
             raised = await self._found(query, ("question", "gap"), 4)
         except MemoryDown as error:
             return KnownPlan(fault=error.notice)
-        sources: Counter[str] = Counter()
-        last: dict[str, str] = {}
-        for one in readings:
-            if one.facts:
-                sources[one.text] += 1
-                last[one.text] = max(last.get(one.text, ""), one.seen[:10])
         lines = [
-            f"answered before, costs nothing in these words: {text} ({count} sources, read {last[text]})"
-            for text, count in sources.items()
-            if count >= ENOUGH_SOURCES
+            f"answered before, costs nothing in these words: {one.text} ({len(one.facts)} facts, read {one.seen[:10]})"
+            for one in readings
+            if one.verdict == "supported"
         ]
         return KnownPlan(lines=(*lines[:MOST_TOLD], *(f"raised before, still open: {one.text}" for one in raised)))
-
-    async def covered(self, plan: Plan, setting: Setting) -> KnownPlan:
-        """Count for each leaf of a new plan the facts that are known."""
-        try:
-            return KnownPlan(counts=await self._counts(plan, setting))
-        except MemoryDown as error:
-            return KnownPlan(fault=error.notice)
 
     async def _counts(self, plan: Plan, setting: Setting) -> tuple[int, ...]:
         counts: list[int] = []
         for leaf in plan.root.leaves():
-            facts, _ = await self._facts(sub_questions(leaf), setting)
-            counts.append(0 if missing(sub_questions(leaf), facts) else len(facts))
+            known = await self._known(sub_questions(leaf), setting)
+            counts.append(0 if known.open else len(known.facts))
         return tuple(counts)
+
+    # ---- what models answered to the very same
+
+    async def answer(self, key: str) -> str | None:
+        """Give what a role made of the very same in an earlier job; None where nobody was asked, or nothing can be."""
+        try:
+            got = await in_time(self.store.get(self.owner + ANSWERS, Selection(ids=(digest(key),))), RECALL_S)
+        except MemoryDown:  # whoever asks for facts says so
+            return None
+        if not got or self.job in got[0].jobs:
+            return None
+        self._same[key] = got[0]
+        self.keep(key, got[0].answer)
+        return got[0].answer
+
+    def keep(self, key: str, answer: str) -> None:
+        """Keep an answer for later jobs: with the rest, at the end of this one."""
+        self._answers[key] = answer
 
     # ---- adding to it
 
@@ -237,12 +256,23 @@ class Recollection:
             at = self.now().isoformat(timespec="seconds")
             adding = Remembering(self.store, self.owner, self.texts).add(job, at, outcome)
             learned, conflicts = await in_time(adding, REMEMBER_S)
+            made = [
+                merged(
+                    self._same.get(key),
+                    Remembered(
+                        id=digest(key), kind="answer", text=key.split("|")[0], answer=answer, since=at, seen=at,
+                        history=(Sighting(job=job, at=at, verdict="quoted"),),
+                    ),
+                )
+                for key, answer in self._answers.items()
+            ]  # fmt: skip
+            await in_time(self.store.put(self.owner + ANSWERS, made), REMEMBER_S)
         except MemoryDown as error:
             self.faults[error.notice] = None
         return MemoryNote(
             reused=len(reused), sources=len({fact.source_id for fact in reused}),
             since=min((fact.known_since for fact in reused), default=""),
-            learned=learned, conflicts=conflicts, fault=next(iter(self.faults), ""),
+            learned=learned, conflicts=conflicts, answers=len(self._same), fault=next(iter(self.faults), ""),
         )  # fmt: skip
 
 
@@ -252,6 +282,18 @@ def missing(questions: Sequence[str], facts: Sequence[Fact]) -> tuple[str, ...]:
     for fact in facts:
         held[fact.topic].add(fact.source_id)
     return tuple(one for one in questions if len(held[one]) < ENOUGH_SOURCES)
+
+
+def _recalled_of(found: Iterable[tuple[Remembered, str]]) -> Recalled:
+    """Put remembered facts, each with its question, together with their sources."""
+    held = {one.fact.id: (one, one.fact, one.source, said) for one, said in found if one.fact and one.source}
+    return Recalled(
+        facts=tuple(
+            fact.model_copy(update={"topic": said, "known_since": one.since[:10]})
+            for one, fact, _, said in held.values()
+        ),
+        sources=tuple({card.id: card for _, _, card, _ in held.values()}.values()),
+    )
 
 
 def _allowed(hit: Hit, setting: Setting) -> bool:
@@ -272,7 +314,7 @@ def asked_first(
     if store is None or owner is None:
         return None
     memory = Recollection(store, owner, context.texts, now)
-    context.answered = memory.answered
+    context.earlier = memory
     return memory
 
 
@@ -303,12 +345,12 @@ def _told(draft: Handler, memory: Recollection) -> Handler:
         if known.fault:
             memory.faults[known.fault] = None
         if known.plan is not None:
-            return _marked_plan(known.plan.model_copy(update={"query": asked}), known.counts)
+            return _marked_plan(known.plan, known.counts)
         brief = brief.model_copy(update={"known": (*brief.known, *known.lines)})
         plan: Plan = await draft.run(ctx, given.model_copy(update={"brief": brief}))
         if not known.lines:
             return plan
-        covered = await ctx.call("covered", "0", memory.covered, plan, setting, gives=KnownPlan, pool="local")
+        covered = await ctx.call("covered", "0", memory.known, asked, setting, plan, gives=KnownPlan, pool="local")
         return _marked_plan(plan, covered.counts) if covered.counts else plan
 
     return Handler(run=run, takes=DraftGiven, gives=Plan)
@@ -317,15 +359,8 @@ def _told(draft: Handler, memory: Recollection) -> Handler:
 def _marked_plan(plan: Plan, counts: Sequence[int]) -> Plan:
     """Note in the leaves of a plan how many facts are known for them."""
     known = dict(zip((leaf.title for leaf in plan.root.leaves()), counts, strict=True))
-
-    def marked(node: Node) -> Node:
-        children = tuple(
-            one.model_copy(update={"known_facts": known.get(one.title, 0)}) if isinstance(one, Leaf) else marked(one)
-            for one in node.children
-        )
-        return node.model_copy(update={"children": children})
-
-    return plan.model_copy(update={"root": marked(plan.root)})
+    root = with_leaves(plan.root, lambda leaf: leaf.model_copy(update={"known_facts": known.get(leaf.title, 0)}))
+    return plan.model_copy(update={"root": root})
 
 
 def _asking(first: Handler, leaf: Handler, context: RunContext, memory: Recollection) -> Handler:
@@ -356,7 +391,7 @@ async def _recalled(ctx: Ctx, context: RunContext, memory: Recollection, given: 
     now = [(card, one.card) for card, one in zip(known, fetched, strict=True) if isinstance(one, RetrievedSource)]
     unchanged = {old.id: new for old, new in now if old.text_hash == new.text_hash and old.id == new.id}
     facts = tuple(fact for fact in recalled.facts if fact.source_id in unchanged)
-    open_ones = missing(questions, facts)
+    open_ones = recalled.open if facts == recalled.facts else missing(questions, facts)
     if not open_ones:
         leaf = leaf.model_copy(update={"searches": ()})
     else:
@@ -383,6 +418,7 @@ async def _recalled(ctx: Ctx, context: RunContext, memory: Recollection, given: 
 
 def _adding(research: Handler, memory: Recollection) -> Handler:
     async def run(ctx: Ctx, given: Commission) -> Outcome:
+        memory.job = ctx.job_id
         outcome: Outcome = await research.run(ctx, given)
         note = await ctx.call("remember", "0", memory.remember, ctx.job_id, outcome, gives=MemoryNote, pool="local")
         return outcome.model_copy(update={"memory": note})

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from agents.contracts.fact import REUSABLE, Contradiction, Fact, MemoryKind, Remembered, Selection, Sighting, Standing
 from agents.contracts.finding import Finding
 from agents.contracts.frozen import digest
+from agents.contracts.plan import LeafBudget, Plan
 from agents.contracts.report import Outcome
 from agents.contracts.sources import SourceCard
 from agents.contracts.verification import Claim
@@ -17,6 +18,7 @@ from agents.core.errors import SourceError
 from agents.memory.knowledge import KnowledgeStore
 from agents.nlp.similarity import fingerprint
 from agents.research.challenge.claim_ledger import held_against
+from agents.research.loop.loop_decision import leaves_on
 from agents.research.loop.topics import compare
 from agents.search.searcher import Texts
 from agents.web.url_key import canonical
@@ -48,14 +50,12 @@ class Remembering:
             for fact in part.facts:
                 if fact.source_id in texts:
                     made.fact(fact, cards[fact.source_id], texts[fact.source_id])
-            for card in part.sources:
-                if card.id in texts:
-                    made.readings(part, card)
+            made.readings(part)
             made.insights(part)
         for question in outcome.frame.open_questions if outcome.frame else ():
             made.add("question", "", question)
-        for plan in outcome.contract.plans:
-            made.add("plan", "", plan.query, plan=plan)
+        for plan, top in zip(outcome.contract.plans, outcome.findings, strict=False):
+            made.add("plan", "", plan.query, plan=as_run(plan, top))
         for claim in outcome.truth.claims:
             made.claim(claim, await self._as_known(claim))
         before = {one.id: one for one in await self.store.get(self.owner, Selection(ids=tuple(made.items)), 10_000)}
@@ -117,18 +117,37 @@ class Remembering:
         return tuple(found)
 
 
+def key_of(kind: MemoryKind, where: str, text: str) -> str:
+    """Give the id of a thing."""
+    return digest(f"{kind}|{where}|{fingerprint(text)}")
+
+
+def reading_key(*questions: str) -> str:
+    """Give the id of what a leaf with these questions came to."""
+    return key_of("reading", "", "\n".join(questions))
+
+
+def as_run(plan: Plan, top: Finding) -> Plan:
+    """Add to a plan what later rounds asked and found: whoever asks the same again gets all of it at once."""
+    later = [one for part in top.walk() if part.is_later and part.facts and not part.children for one in part.asked]
+    known = {question for leaf in plan.root.leaves() for question in leaf.questions}
+    more = leaves_on([one for one in dict.fromkeys(later) if one not in known], LeafBudget())
+    root = plan.root.model_copy(update={"children": (*plan.root.children, *more)})
+    return plan.model_copy(update={"root": root})
+
+
 class _Made:
     """The things that a job leaves behind, put together under their ids."""
 
     def __init__(self, job: str, at: str, outcome: Outcome) -> None:
-        self.job, self.at, self.items = job, at, dict[str, Remembered]()
+        self.job, self.at, self.items, self._kept = job, at, dict[str, Remembered](), dict[str, str]()
         self.language = outcome.contract.brief.language
         self._standing = standings(outcome)
 
     def add(self, kind: MemoryKind, where: str, text: str, verdict: Standing = "quoted", **fields: object) -> str:
         """Add a thing once; gives its id."""
         # By address, and by the words that count: the same said twice, or laid out otherwise, is one thing.
-        key = digest(f"{kind}|{where}|{fingerprint(text)}")
+        key = key_of(kind, where, text)
         if key not in self.items:
             self.items[key] = Remembered.model_validate(
                 {
@@ -141,7 +160,7 @@ class _Made:
     def fact(self, fact: Fact, card: SourceCard, text: str) -> None:
         if text[fact.start : fact.end] != fact.quote:
             return  # of another version of the page
-        key = self.add(
+        key = self._kept[fact.id] = self.add(
             "fact", canonical(card.url), fact.quote, self._standing.get(fact.id, "quoted"),
             fact=fact.model_copy(update={"known_since": ""}), source=card, confidence=fact.confidence,
             before=text[max(0, fact.start - AROUND) : fact.start], after=text[fact.end : fact.end + AROUND],
@@ -150,16 +169,19 @@ class _Made:
             topics = (*self.items[key].topics, fact.topic)
             self.items[key] = self.items[key].model_copy(update={"topics": topics})
 
-    def readings(self, part: Finding, card: SourceCard) -> None:
-        """Note for which questions a text was read, and which facts that gave."""
-        facts = [fact for fact in part.facts if fact.source_id == card.id]
-        for question in part.asked:
-            kept = tuple(
-                digest(f"fact|{canonical(card.url)}|{fingerprint(fact.quote)}")
-                for fact in facts
-                if fact.topic == question or len(part.asked) == 1
-            )
-            self.add("reading", canonical(card.url), question, source=card, facts=kept)
+    def readings(self, part: Finding) -> None:
+        """Note what a leaf came to, as a whole and for each of its questions; `supported` where nothing failed.
+
+        What was known before is no new reading: it must not seem as if somebody had searched again.
+        """
+        facts = [one for one in part.facts if one.id in self._kept and self._standing.get(one.id, "quoted") in REUSABLE]
+        if part.asked and not all(fact.known_since for fact in facts):
+            for asked in dict.fromkeys((part.asked, *((one,) for one in part.asked))):
+                kept = {self._kept[one.id]: one.topic for one in facts if one.topic in asked or asked == part.asked}
+                if kept:
+                    done: Standing = "supported" if part.status == "done" else "qualified"
+                    topics = tuple(kept.values())
+                    self.add("reading", "", "\n".join(asked), done, facts=tuple(kept), topics=topics)
 
     def claim(self, claim: Claim, text: str) -> None:
         self.add(
@@ -197,7 +219,8 @@ def merged(old: Remembered | None, new: Remembered) -> Remembered:
     return new.model_copy(
         update={
             "since": old.since, "verdict": verdict, "history": _longer(old.history, new.history),
-            "topics": tuple(dict.fromkeys((*old.topics, *new.topics))), "against": old.against,
+            "topics": new.topics if new.kind == "reading" else tuple(dict.fromkeys((*old.topics, *new.topics))),
+            "against": old.against,
         }
     )  # fmt: skip
 

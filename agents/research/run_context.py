@@ -1,11 +1,14 @@
 """What the research code works with: roles to ask, documents to find and read. Each method is one step's body."""
 
 import asyncio
+import contextlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from urllib.parse import urlsplit
+
+from pydantic import ValidationError
 
 from agents.contracts.contract import PaceSeen
 from agents.contracts.finding import Section, SectionInput
@@ -146,6 +149,19 @@ class LookAhead:
         self.searches.stop()
 
 
+class EarlierRuns(Protocol):
+    """What earlier runs of the same user left."""
+
+    async def answered(self, leaf: Leaf, setting: "Setting") -> bool:
+        """Tell of a leaf whether it is known what it would search for."""
+
+    async def answer(self, key: str) -> str | None:
+        """Give as JSON what a model answered; None where nobody asked."""
+
+    def keep(self, key: str, answer: str) -> None:
+        """Keep an answer for later runs."""
+
+
 class Dispatched(Frozen):
     """What a round may work on, as the ledger of the whole job allowed it."""
 
@@ -199,8 +215,8 @@ class RunContext:
     answers: Once[Charged] = field(default_factory=Once)
     ahead: LookAhead | None = None
     """Where a plan's searches may begin while it is written: its run is authorized by the request for it."""
-    answered: "Callable[[Leaf, Setting], Awaitable[bool]] | None" = None
-    """Tells of a leaf whether it is known what it would search for; None where nothing is kept between runs."""
+    earlier: EarlierRuns | None = None
+    """None where nothing is kept between runs."""
 
     def look_ahead(self, ahead: LookAhead | None = None) -> LookAhead:
         """Let a plan's searches begin while it is written, or take over those that have begun."""
@@ -231,11 +247,32 @@ class RunContext:
         async def make() -> Charged:
             nonlocal first
             first = True
-            return await self._ask_or_stand_in(role, given, run, draft)
+            return await self._as_before(role, given, run, draft)
 
         asked = await self.answers.get(f"{role.prompt_name}:{given.model_dump_json()}", make)
         answer: RoleAnswer[Out] = RoleAnswer[role.gives].model_validate(asked)  # type: ignore[name-defined]
         return answer if first else answer.model_copy(update={"usage": NOTHING})
+
+    async def _as_before(
+        self, role: Role[In, Out], given: In, run: AskContext, draft: OnText | None
+    ) -> RoleAnswer[Out]:
+        """Take over what the same model made of the very same in an earlier run: asked again, it would be paid again.
+
+        What has changed since, a page, a verdict, a limit, is told to the role, and makes it another question.
+        """
+        model, earlier = self.models[role.name], self.earlier
+        if earlier is None or not model.reasons:
+            return await self._ask_or_stand_in(role, given, run, draft)
+        asked = given.model_dump_json(exclude={"today", "minutes_left"})
+        key = "|".join((role.prompt_name, run.prompts[role.prompt_name].ref, model.name, self.today[:4], asked))
+        if (before := await earlier.answer(key)) is not None:
+            with contextlib.suppress(ValidationError):  # of another version of this program
+                same: RoleAnswer[Out] = RoleAnswer[role.gives].model_validate_json(before)  # type: ignore[name-defined]
+                return same.model_copy(update={"usage": NOTHING})
+        answer = await self._ask_or_stand_in(role, given, run, draft)
+        if not answer.stood_in:
+            earlier.keep(key, answer.model_dump_json())
+        return answer
 
     async def _ask_or_stand_in(
         self, role: Role[In, Out], given: In, run: AskContext, draft: OnText | None = None
@@ -251,15 +288,11 @@ class RunContext:
                 return RoleAnswer[role.gives].model_validate(whole)  # type: ignore[name-defined]
             if self.fallback is None or error.fault in NO_STAND_IN:
                 raise
-            return await self.stand_in(role, given, error.notice, self.fallback, lost)
-
-    async def stand_in(
-        self, role: Role[In, Out], given: In, because: str, model: Model, lost: Usage = NOTHING
-    ) -> RoleAnswer[Out]:
-        """Have another model answer in the place of the one bound, which the report says."""
-        answer = await ask(role, given, AskContext({**self.models, role.name: model}, self.prompts, Deadline()))
-        bound = self.models[role.name].name
-        return answer.model_copy(update={"stood_in": because, "stood_in_for": bound, "usage": lost + answer.usage})
+            models = {**self.models, role.name: self.fallback}
+            answer = await ask(role, given, AskContext(models, self.prompts, Deadline()))
+            bound = self.models[role.name].name
+            usage = lost + answer.usage
+            return answer.model_copy(update={"stood_in": error.notice, "stood_in_for": bound, "usage": usage})
 
     async def _in_parts(self, parts: tuple[SectionInput, ...], run: AskContext) -> RoleAnswer[Section]:
         """Write a section part by part where all of it is too long; a part that fails is there in its quotes."""

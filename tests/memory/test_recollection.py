@@ -8,15 +8,16 @@ import pytest
 from agents.contracts.contract import Brief
 from agents.contracts.fact import Remembered, Selection, Sighting
 from agents.contracts.frozen import digest
-from agents.contracts.plan import Leaf
+from agents.contracts.plan import Leaf, PlanningInput
 from agents.contracts.sources import Source
 from agents.contracts.verification import Claim, Evidence, SentenceCheck
 from agents.memory.embedders import StaticEmbedder
-from agents.memory.knowledge import MemoryDown
+from agents.memory.knowledge import ANSWERS, MemoryDown
 from agents.memory.qdrant_knowledge import QdrantKnowledge
 from agents.memory.sql_knowledge import SqlKnowledge
 from agents.report.document import build
-from agents.research.planning.drafting import Begun
+from agents.research.planning.drafting import Begun, plan_by, plan_of
+from agents.research.planning.freeze_contract import bounds_of
 from agents.research.reading.searching import Setting
 from agents.research.recollection import Recollection, asked_first, keeps, with_memory
 from agents.research.remembering import standings
@@ -30,7 +31,9 @@ CLOSED = "On how many days was the Orvane ferry line closed by ice?"
 COST = "How much money was spent on the Orvane winter service?"
 CREW = "How many sailors did the Orvane ferry employ?"
 NEIGHBOUR = QUERY.model_copy(update={"text": "How often was the Orvane ferry closed, and who sailed on it?"})
+LISTED = "How did the days of closure and the {} of the Orvane ferry line change between 2020 and 2022?"
 PLANS = {
+    LISTED.format("money spent"): tree(leaf("Closures", CLOSED), leaf("Costs", COST)),
     QUERY.text: tree(leaf("Closures", CLOSED), leaf("Costs", COST)),
     NEIGHBOUR.text: tree(leaf("Closures", CLOSED), leaf("Costs", COST), leaf("Crew", CREW)),
 }
@@ -131,6 +134,79 @@ async def test_the_same_question_again_searches_reads_and_plans_nothing_and_says
     report = build("a" * 32, again, _actual(), engine="scripted", reasons=True)
     assert "known since 2026-11-27" in report.markdown
     assert "Taken over from earlier research" in report.markdown
+
+
+async def test_who_asks_the_same_again_pays_for_no_model_and_what_changed_is_told_to_one(life):
+    """Everything a model would be told is as it was: its answers are taken over, and held against the pages again."""
+    first, *_ = await life.run()
+    life.now += timedelta(days=3)
+
+    again, *_ = await life.run()
+
+    assert life.bench.model.asked == []
+    assert again.memory.answers > 3
+    report = build("a" * 32, again, _actual(), engine="scripted", reasons=True)
+    assert f"{again.memory.answers} answers" in report.markdown
+    assert [part.markdown for part in again.findings[0].children] == [
+        one.markdown for one in first.findings[0].children
+    ]
+    assert again.truth.checks == first.truth.checks
+
+    life.pages = PAGES | {"https://a.example/days": ("Days", "The Orvane ferry line was closed on 13 days in 2022.")}
+    changed, *_ = await life.run()
+
+    assert any("13 days" in part.markdown for part in changed.findings[0].children)
+    assert "SectionInput" in {type(request.given).__name__ for request in life.bench.model.asked}
+
+
+async def test_forgetting_anything_forgets_what_models_made_of_it(life):
+    await life.run()
+    answers = "ada" + ANSWERS
+    assert await life.store.get(answers, Selection())
+    assert not await life.store.search("ada", "synthesizer", Selection(kinds=("answer",)))
+
+    await life.store.forget("ada", Selection(url="https://a.example/days"))
+
+    assert not await life.store.get(answers, Selection())
+
+
+async def test_a_question_with_another_entry_in_its_list_is_planned_by_code_for_that_entry_alone(life):
+    before = QUERY.model_copy(update={"text": LISTED.format("money spent")})
+    after = QUERY.model_copy(update={"text": LISTED.format("money spent, and the number of sailors,")})
+    await life.run(before)
+    life.pages = PAGES | MORE
+
+    outcome, web, _, plans = await life.run(after)
+
+    leaves = outcome.contract.plans[0].root.leaves()
+    assert plans == 0
+    assert [bool(leaf.known_facts) for leaf in leaves] == [True, True, False]
+    assert leaves[2].questions == ("Orvane: number of sailors 2020 2022",)
+    assert not {CLOSED, COST} & {query.text for query in web.asked}
+    assert "https://e.example/crew" in web.read_urls
+
+
+@pytest.mark.parametrize(
+    ("query", "entries"),
+    [
+        ("How did the wages, the hours and the injuries of miners in Chile change in 2020?", ("injuries",)),
+        ("How did the injuries and the wages of miners in Chile change in 2020?", ("injuries",)),
+        ("How did the wages of miners in Chile change in 2020?", ()),
+        ("How did the wages and the hours of miners in Chile change in 2021?", None),
+        ("How did the wages and the hours of miners in Peru change in 2020?", None),
+        ("Why did the wages and the hours of miners in Chile change in 2020?", None),
+        ("How did strikes change the wages of miners in Chile in 2020?", None),
+    ],
+)
+def test_what_a_question_adds_to_another_is_told_from_another_question(query, entries):
+    before = "How did the wages and the hours of miners in Chile change in 2020?"
+    plan = plan_of(tree(leaf("Wages", "What did miners in Chile earn?")), PlanningInput(query=before), bounds_of(BRIEF))
+
+    found = plan_by(plan, query)
+
+    assert (found and tuple(leaf.title for leaf in found.root.leaves()[1:])) == (
+        entries if entries is None else tuple(f"Chile: {one} 2020" for one in entries)
+    )
 
 
 async def test_a_neighbouring_question_searches_only_for_what_is_missing(life):
@@ -276,9 +352,13 @@ async def test_what_is_older_than_its_field_allows_is_searched_for_again(life):
     await life.run(query_type="news")
     life.now += timedelta(days=5_000)
 
-    _, web, reads, plans = await life.run(query_type="news")
+    outcome, web, reads, plans = await life.run(query_type="news")
 
-    assert (plans, reads > 0, CLOSED in {query.text for query in web.asked}) == (1, True, True)
+    assert CLOSED in {query.text for query in web.asked}
+    assert {"https://a.example/days", "https://c.example/money"} <= set(web.read_urls)
+    assert not any(fact.known_since for fact in facts_of(outcome))
+    # Its pages say what they said: nobody has to read them to us again.
+    assert (plans, reads) == (1, 0)
 
 
 def linked(url, said, priority):

@@ -423,7 +423,10 @@ class Rounds:
         """Put the reflector's question together; None where its answer could change nothing."""
         ctx, setting, findings = self.ctx, self.given.setting, tuple(self.findings)
         # Where every search failed and nothing is known, other topics would fail alike (the leaves tried other words).
-        if ctx.finishing or ctx.collecting_left == 0 or nothing_answers(findings):
+        # What is known from earlier runs was reflected on when it was found.
+        facts = facts_of(findings)
+        known = bool(facts) and all(fact.known_since for fact in facts)
+        if ctx.finishing or ctx.collecting_left == 0 or nothing_answers(findings) or known:
             return None
         return ReflectionInput(
             query=setting.query,

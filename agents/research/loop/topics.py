@@ -29,6 +29,9 @@ _SIGNS = (
     ("#", " sharp "),
 )
 """What is told by signs, in words."""
+_JOINT = re.compile(r"\s*(?:,\s*)?\s(?:and|or|und|oder|sowie|et|ou|y|e|o)\s+|\s*,\s+")
+_ARTICLE = re.compile(r"^(?:the|its|their|an?|der|die|das|den|les?|la|los?|las|el)\s+", re.IGNORECASE)
+_BEHIND_A_JOINT = re.compile(rf"(?:{_JOINT.pattern})(?:{_ARTICLE.pattern[1:]})?$", re.IGNORECASE)
 _KANA = re.compile("[\u3041-\u309f]+")
 _HAN_PARTICLE = re.compile(f"[{''.join(sorted(lang.words('particles', 'zh')))}]")
 
@@ -169,6 +172,47 @@ def compare(
     return Compared(False, close[0][0], close[0][1], why)
 
 
+def stems(topic: str) -> frozenset[str]:
+    """Give the stems of a topic's words."""
+    return frozenset(read(topic[:_LONGEST], _language(topic[:_LONGEST], None)).stems)
+
+
+def beyond(topic: str, other: str, language: str | None = None) -> tuple[str, ...] | None:
+    """Give the entries of lists in a topic that another does not hold, as they are written.
+
+    Of `the wages and injuries of miners in 2020` beyond `the wages and hours of miners in 2020` that is `injuries`. None
+    where they differ in anything but entries of lists, or in most of their words.
+    """
+    mine = _language(topic, language)
+    ours, theirs = read(topic, mine), read(other, mine)
+    turned = (lang.words("turning", mine) | lang.words("poles")) & (ours.small ^ theirs.small)
+    numbers = [one for one in ours.decisive ^ theirs.decisive if any(map(str.isnumeric, one))]
+    few = 2 * len(set(ours.stems) & set(theirs.stems)) < len(set(ours.stems))
+    if turned or numbers or few or ours.runs or _entries(other, ours) is None:
+        return None
+    return _entries(topic, theirs)
+
+
+def _entries(topic: str, other: TopicWords) -> tuple[str, ...] | None:
+    """Give what a topic says beyond another where it stands in lists; None where some of it does not."""
+    stop, runs, at = stop_words(other.language), list[tuple[int, int]](), -1
+    for match in TOKEN.finditer(topic):
+        low = match[0].casefold()
+        if low in stop:
+            continue
+        if stem(low, other.language) in other.stems or number_value(low, other.language) or low.isnumeric():
+            at = -1
+        elif at < 0:
+            at = match.start()
+            runs.append((at, match.end()))
+        else:
+            runs[-1] = (at, match.end())
+    if not all(_BEHIND_A_JOINT.search(topic[:start]) or _JOINT.match(topic[end:]) for start, end in runs):
+        return None
+    entries = (entry for start, end in runs for entry in _JOINT.split(topic[start:end]))
+    return tuple(_ARTICLE.sub("", entry) for entry in entries if entry)
+
+
 class Topics(Frozen):
     """What a job dispatched and what it skipped. Append-only: each change gives a longer ledger."""
 
@@ -211,12 +255,6 @@ class Topics(Frozen):
                 ledger = ledger.add(topic)
                 chosen.append(topic)
         return Admitted(ledger, tuple(chosen), tuple(waiting))
-
-    def explain(self) -> str:
-        """Say for the trace what was dispatched and what was skipped why, a line each; never empty."""
-        lines = [f"{len(self.dispatched)} topics dispatched, {len(self.skipped)} skipped as repeats."]
-        lines += [f"Skipped {_quoted(one.topic)}: {one.explanation}" for one in self.skipped]
-        return "\n".join(lines)
 
 
 @dataclass(frozen=True)

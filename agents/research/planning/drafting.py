@@ -33,12 +33,12 @@ from agents.core.errors import StepFailed
 from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
 from agents.core.time_policy import PLANNING_SHARE
-from agents.nlp.tokens import content_words, language_of
+from agents.nlp.tokens import content_words, years_in
 from agents.offline.planner import asks_for_a_list
-from agents.offline.questions import asks_for_facts, is_no_thing, parts_of, standalone
-from agents.offline.terms import listed
+from agents.offline.questions import asks_for_facts, parts_of, standalone, topic
+from agents.research.loop.loop_decision import leaves_on
+from agents.research.loop.topics import beyond, compare, stems
 from agents.research.planning.freeze_contract import Bounds, CapOverrides, bounds_of, in_leaves
-from agents.research.reading.answering import share
 from agents.research.reading.searching import Setting, query_of
 from agents.research.run_context import RunContext
 from agents.roles import EXTRACTOR, PLANNER, only_given_years
@@ -47,10 +47,6 @@ SEVERAL = 3
 """Questions from which a leaf may begin with five searches instead of three (specification, section 5)."""
 MOST_SOURCES_PER_LEAF = 8
 MAX_CLAIMS = 10
-HARDLY = 0.3
-"""Share of the words of a part of the query below which a plan does not ask it; reasons and doubts have words of their own."""
-LONGEST_TITLE = 120
-"""Characters of a leaf's title."""
 CORROBORATION = 2
 """Independent sources wanted per answer; 1 for a plan of one question, which is a lookup unless it has high priority."""
 
@@ -126,7 +122,7 @@ class Begun:
 
     async def _search(self, leaf: Leaf) -> None:
         """Ask what is known before the web; the planner goes on writing meanwhile."""
-        if self._context.answered is None or not await self._context.answered(leaf, self._setting):
+        if (earlier := self._context.earlier) is None or not await earlier.answered(leaf, self._setting):
             query = query_of(self._setting, leaf.searches[0])
             await self._context.search(query, Deadline(), ahead=True)
 
@@ -140,6 +136,42 @@ def begun(context: RunContext, brief: Brief, planning: PlanningInput) -> Begun:
         return builder.admit(only_given_years(planning, PlannedLeaf.model_validate_json(line)))
 
     return Begun(context, Setting.of(planning.query, brief), most, admit)
+
+
+def plan_by(before: Plan, query: str) -> Plan | None:
+    """Plan a question by the plan of one that was researched before: what it no longer asks goes, what it adds comes to it.
+
+    None where the two differ in more than entries of a list, or where that is most of it: a planner has to be asked.
+    """
+    if (more := beyond(query, before.query)) is None:
+        return before.model_copy(update={"query": query}) if compare(query, [before.query]).duplicate else None
+    names, others = ({one for part in parts_of(text) for one in part.names} for text in (query, before.query))
+    if more and (names != others or not names or len(more) > len(before.root.leaves())):
+        return None
+    asked = stems(query)
+    gone, shared = stems(before.query) - asked, stems(before.query) & asked
+    words = {leaf.title: stems(" ".join((leaf.title, *leaf.questions))) for leaf in before.root.leaves()}
+    kept = {title for title, held in words.items() if not gone & held}
+    for title, held in words.items():  # what nobody else would answer stays, whatever it answers beside that
+        if held & shared - frozenset().union(*(words[one] for one in kept)):
+            kept.add(title)
+    if not kept:
+        return None
+    named = " and ".join(dict.fromkeys(name for part in parts_of(query) for name in part.shown))
+    years = [str(year) for year in sorted(years_in(query))]
+    new = leaves_on([topic(named, (entry, *years)) for entry in more], before.root.leaves()[0].budget)
+    root = with_leaves(before.root, lambda leaf: leaf if leaf.title in kept else None)
+    update = {"title": query[:120], "objective": query, "children": (*root.children, *new)}
+    claims = tuple(one for one in before.claims if kept.issuperset(one.leaves))
+    return before.model_copy(update={"query": query, "root": root.model_copy(update=update), "claims": claims})
+
+
+def with_leaves(node: Node, change: Callable[[Leaf], Leaf | None]) -> Node:
+    """Change the leaves of a tree, or leave them out."""
+    children = tuple(with_leaves(one, change) if isinstance(one, Node) else change(one) for one in node.children)
+    return node.model_copy(
+        update={"children": tuple(one for one in children if one and (one.kind == "leaf" or one.children))}
+    )
 
 
 def is_its_own_plan(given: DraftGiven, planning: PlanningInput) -> bool:
@@ -244,7 +276,6 @@ class TreeBuilder:
 
     def plan(self, claims: tuple[str, ...] = ()) -> Plan:
         """Give the plan of all leaves so far; claims are deduplicated and tied to the leaves that speak of them."""
-        self._cover()
         if self._dropped:
             self.assumptions.append(
                 f"The plan had {len(self._leaves) + self._dropped} branches; the first {len(self._leaves)} are researched."
@@ -269,26 +300,6 @@ class TreeBuilder:
             ),
             assumptions=tuple(self.assumptions),
         )
-
-    def _cover(self) -> None:
-        """Have what the plan speaks of nowhere asked in the query's own words: small models plan around the question."""
-        asked = " ".join(f"{leaf.title} {leaf.objective} {' '.join(leaf.questions)}" for _, leaf in self._leaves)
-        missing = [
-            part
-            for part in parts_of(self.planning.query)
-            if share(frozenset(word for word in part.matter if not is_no_thing(word)), asked) < HARDLY
-            and not any(listed(words).search(part.text) for words in ("reason", "differ_asked", "doubt_asked"))
-        ]
-        if not missing or language_of(asked) != language_of(self.planning.query):
-            return
-        self._leaves = self._leaves[: self.planning.max_leaves - 1]
-        texts = tuple(f"{part.text.strip(' ?？.,')}?" for part in missing)
-        questions = tuple(f"{text[:1].upper()}{text[1:]}" for text in texts)
-        title = questions[0].rstrip("?")[:LONGEST_TITLE]
-        self.admit(
-            PlannedLeaf(heading="", title=title, questions=questions, search_terms=(), priority="high", discovery=False)
-        )
-        self._leaves.insert(0, self._leaves.pop())
 
     def _phase(self, lookup: bool) -> Phase:
         criteria = Criteria(corroboration=1 if lookup else CORROBORATION)

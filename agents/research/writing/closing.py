@@ -217,10 +217,6 @@ async def write_frame(
     ), ()
 
 
-SHORT_SECTION = 80
-"""Words up to which the only section of a report is its summary: nobody is asked to say the same again."""
-
-
 def only_section(findings: tuple[Finding, ...], brief: Brief) -> Frame | None:
     """Make the frame of a report that is one short section; None for any other."""
     written = [part for finding in findings for part in finding.walk() if part.markdown]
