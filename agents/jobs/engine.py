@@ -25,10 +25,10 @@ from dbos import (
     SetEnqueueOptions,
     SetWorkflowID,
     _dbos,
-    _workflow_commands,
 )
 from dbos import error as dbos_error
 from dbos._queue import queue_worker_thread
+from dbos._sys_db import SystemDatabase
 from filelock import FileLock
 from sqlalchemy import event
 from sqlalchemy.exc import SQLAlchemyError
@@ -45,8 +45,6 @@ ENGINE_ERRORS = (dbos_error.DBOSException, SQLAlchemyError)
 
 RUSH_S = 2.0
 """Seconds for which the queue is looked at every `poll_s` after something came into it or a place became free."""
-UNUSED_S = 600.0
-"""Between two rounds of what DBOS does for delayed and timed-out workflows, of which there are none here."""
 
 RunAttempt = Callable[[str, int], Coroutine[None, None, None]]
 """Runs a job's attempt in this process; raises `CancelledError` where it shall not run (any more)."""
@@ -140,7 +138,6 @@ class JobQueue:
         options: DBOSConfig = {
             "name": "dossier", "application_version": self.config.code_version, "executor_id": self.config.executor,
             "max_executor_threads": 32, "log_level": "ERROR", "serializer": DBOSPortableJSONSerializer(),
-            "notification_listener_polling_interval_sec": self.config.poll_s,
         }  # fmt: skip
         if self.url.startswith("sqlite:///"):
             self._lock = locked(Path(self.url.removeprefix("sqlite:///")))
@@ -160,7 +157,9 @@ class JobQueue:
 
         _run_attempt = attempt
         _dbos.queue_thread = self._bell.serve_queue  # type: ignore[attr-defined, assignment]
-        _workflow_commands._BACKGROUND_JOBS_INTERVAL_SEC = UNUSED_S
+        # Messages, schedules and time-outs of workflows, of which there are none here: DBOS would look for them for ever.
+        SystemDatabase.run_notification_listener = _ends  # type: ignore[assignment, method-assign]
+        _dbos.dynamic_scheduler_loop = _dbos.background_jobs_thread = _ends  # type: ignore[attr-defined, assignment]
         try:
             # The queue is there before DBOS looks: it looks again only a second later.
             await asyncio.to_thread(self._register, options.get("system_database_engine"))
@@ -273,6 +272,10 @@ def _sqlite_engine(url: str) -> sa.Engine:
             connection.execute(f"PRAGMA {pragma}")
 
     return engine
+
+
+def _ends(*_: object) -> None:
+    """Stand in for a thread of DBOS that has nothing to do here."""
 
 
 def _not_about_cancelling(record: logging.LogRecord) -> bool:
