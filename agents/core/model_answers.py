@@ -18,9 +18,18 @@ from pydantic import BaseModel
 
 from agents.contracts.frozen import Frozen
 
-NAMES = "think|thinking|thought|thoughts|reasoning"
-OPENING = re.compile(rf"<(?:{NAMES})>|\[THINK\]", re.IGNORECASE)
-CLOSING = re.compile(rf"</(?:{NAMES})>|\[/THINK\]", re.IGNORECASE)
+_NAME = r"(?:[a-z]{1,12}[:_])?(?:ant)?(?:think(?:ing)?|thoughts?|reasoning|reflection|analysis|scratchpad)"
+OPENING = re.compile(
+    rf"<\|?{_NAME}(?:\s[^<>]*)?\|?>|◁think▷|\[THINK\]|<\|begin_of_thought\|>|<unused94>"
+    r"|<\|channel\|?>(?:analysis|thought)\b(?:[^<]*<\|message\|>)?",
+    re.IGNORECASE,
+)
+"""How the families of models mark their thoughts."""
+CLOSING = re.compile(
+    rf"</{_NAME}>|<\|(?:/|end_){_NAME}\|>|◁/think▷|\[/THINK\]|<\|end_of_thought\|>|<unused95>|<channel\|>"
+    r"|<\|channel\|>final\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>|\bassistantfinal(?=\s*[\[{`])",
+    re.IGNORECASE,
+)
 
 FENCE = re.compile(r"```[\w+-]*[^\S\n]*\n?\s*(?=[\[{])")
 """The opening of a fenced block that holds JSON."""
@@ -53,7 +62,7 @@ def drop_thoughts(text: str) -> tuple[str, bool]:
     code = [match.span() for match in _CODE.finditer(text)]
     kept, at = "", 0
     while tag := _next_tag(text, _after_json(text, at), code):
-        if CLOSING.fullmatch(tag.group()):
+        if not OPENING.fullmatch(tag.group()):
             kept, at = "", tag.end()
             continue
         kept += text[at : tag.start()]
@@ -134,6 +143,7 @@ TEXT_KEYS = ("query", "text", "question")
 """Where a list of texts came as a list of objects, the field that holds the text."""
 
 _BEGINS_LIKE_JSON = re.compile(r"""\{\s*(?:["'“/]|\w+\s*:)|\[\s*["'“{\[/]""")
+_NUMBER = re.compile(r"\s*-?\d+(?:\.\d+)?\s*%?\s*")
 _CLOSERS = {"{": "}", "[": "]"}
 _QUOTES = {'"': '"', "'": "'", "“": "”"}
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -169,6 +179,8 @@ def read_answer(text: str, gives: type[Out], *, listed: str = "", cut: bool = Fa
         ValidationError: there is one, and it does not fit the contract.
     """
     said, closed = drop_thoughts(text)
+    if said.lstrip().startswith('"') and (inner := strict_json(said.lstrip(), 0)) and isinstance(inner[0], str):
+        said = inner[0]  # JSON as a text of JSON
     if not closed:
         raise NoAnswer("it ended inside the thoughts; think less and give the answer itself")
     if not said.strip():
@@ -224,7 +236,7 @@ def _find(text: str, gives: type[Frozen], listed: str, cut: bool) -> dict[str, o
         shaped = _shape(value, gives, listed)
         if shaped is None or (cut and not any(shaped.values())):
             continue
-        if any(begin < start or begin >= end for begin, _ in tools):
+        if any(begin < start or begin >= end for begin, _ in tools) and not _is_whole(shaped, gives):
             break  # the JSON is what the call was made with
         if start in certain or isinstance(value, dict):
             return shaped
@@ -260,7 +272,9 @@ def _value_at(text: str, start: int, cut: bool) -> tuple[object, int] | None:
         return None
     import json_repair  # only for replies that need it
 
-    mended = json_repair.loads(text[start:end], skip_json_loads=True)
+    piece = text[start:end]
+    piece = piece if '"' in piece else piece.replace("“", '"').replace("”", '"')
+    mended = json_repair.loads(piece, skip_json_loads=True)
     fits = isinstance(mended, dict) if text[start] == "{" else isinstance(mended, list)
     return (mended if fits else None), end
 
@@ -347,11 +361,27 @@ def _shape(value: object, gives: type[Frozen], listed: str) -> dict[str, object]
         value = value[0] if len(value) == 1 else None
     if not isinstance(value, dict):
         return None
-    if value.keys() & gives.model_fields.keys():
+    if {_plain(key) for key in value} & {_plain(name) for name in gives.model_fields}:
         fitted = _fit(value, gives)
         return fitted if isinstance(fitted, dict) else None
-    inner = next(iter(value.values())) if len(value) == 1 else None
-    return _shape(inner, gives, "") if isinstance(inner, dict) else None
+    for inner in value.values():  # what it wrapped the answer in; a schema that it repeats holds nothing but objects
+        if isinstance(inner, str) and inner.lstrip().startswith("{"):
+            inner = (strict_json(inner.lstrip(), 0) or (None,))[0]
+        is_answer = isinstance(inner, dict) and not all(isinstance(one, dict) for one in inner.values())
+        if is_answer and (shaped := _shape(inner, gives, "")):
+            return shaped
+    return None
+
+
+def _is_whole(shaped: dict[str, object], gives: type[Frozen]) -> bool:
+    """Tell an answer with all that the contract asks for: as the arguments of a call that nobody offered, it is one too."""
+    asked = [name for name, field in gives.model_fields.items() if field.is_required()]
+    return bool(asked) and all(name in shaped for name in asked)
+
+
+def _plain(name: str) -> str:
+    """Give a key or a word of a closed list as it compares: models write them in cases of their own."""
+    return re.sub(r"[\W_]", "", name).casefold()
 
 
 def _fit(value: object, wanted: object) -> object:
@@ -368,7 +398,13 @@ def _fit(value: object, wanted: object) -> object:
         return [_fit(item, of) for item in value]
     if isinstance(value, dict) and isinstance(wanted, type) and issubclass(wanted, BaseModel):
         known = wanted.model_fields
-        return {key: _fit(item, known[key].annotation) for key, item in value.items() if key in known}
+        by_name = {_plain(name): name for name in known}
+        named = {key if key in known else by_name.get(_plain(key), ""): item for key, item in value.items()}
+        return {key: _fit(item, known[key].annotation) for key, item in named.items() if key}
+    if isinstance(value, str) and origin is Literal:
+        return next((one for one in get_args(wanted) if _plain(str(one)) == _plain(value)), value)
+    if isinstance(value, str) and wanted in (int, float) and _NUMBER.fullmatch(value):
+        return float(value.strip("% "))
     return value
 
 

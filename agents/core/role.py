@@ -36,6 +36,10 @@ class Message:
     content: str
 
 
+NOTHING_SAID = Message("assistant", "(empty)")
+"""Stands for an answer without a word."""
+
+
 @dataclass(frozen=True)
 class Request:
     """One question to a model, for one role."""
@@ -196,7 +200,8 @@ async def ask(role: Role[In, Out], given: In, run: AskContext, on_text: OnText |
                 if role.prose:
                     break  # prose that ran on to the limit and is of no use would only run on again
                 room *= MORE_ROOM
-            messages += [Message("assistant", reply.text or "(empty)"), Message("user", _mend(reason))]
+            said = Message("assistant", reply.text) if reply.text else NOTHING_SAID
+            messages += [said, Message("user", _mend(reason))]
             continue
         return RoleAnswer[role.gives](  # type: ignore[name-defined]
             output=output,

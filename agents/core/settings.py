@@ -322,8 +322,7 @@ def load(dotenv: Path | None = None) -> Settings:
                 _FROM_FILE.add(name)
     transport.prepare()
     for name, value in list(os.environ.items()):
-        # A key read from a file ends in a line break, and some tools keep the quotes of a `.env`: no part of the key.
-        if name.endswith("_API_KEY") and value != (plain := value.strip().strip("\"'").strip()):
+        if name.endswith(_PASTED) and value != (plain := _plain(name, value)):
             os.environ[name] = plain
     if wrong := misspelt(list(os.environ)):
         raise ConfigError(" ".join(wrong))
@@ -351,6 +350,25 @@ def _written(path: Path) -> dict[str, str | None]:
         return dotenv_values(stream=StringIO(data.decode(encoding)))
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not written in UTF-8. Save it as UTF-8.") from error
+
+
+_PASTED = ("_API_KEY", "_TOKEN", "_ACCESS_KEY", "_KEY_ID", "_API_BASE", "_BASE_URL")
+_BESIDE = " \t\r\n\"'“”‘’\ufeff\u200b\u00a0"
+"""What comes along with a key or an address that is read from a file, or copied from a page or a `.env`."""
+
+
+def _plain(name: str, value: str) -> str:
+    plain = value.strip(_BESIDE)
+    return address_of(plain) if plain and name.endswith(("_BASE", "_URL")) else plain.removeprefix("Bearer ")
+
+
+def address_of(written: str) -> str:
+    """Give the base address of a model server, as people write or copy it: with the path of a call, or without a scheme."""
+    base = written.strip(_BESIDE).rstrip("/")
+    for path in ("/chat/completions", "/completions", "/responses", "/models"):
+        base = base.removesuffix(path)
+    here = re.match(r"localhost\b|[\d.]+(?=[:/]|$)|\[|[^/]*:\d", base)
+    return base if "://" in base else f"http://{base}" if here else f"https://{base}"
 
 
 _FROM_FILE: set[str] = set()

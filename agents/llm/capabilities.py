@@ -164,18 +164,23 @@ _MOST_OUT = (
     re.compile(r"can only afford (?P<n>\d[\d,_]*)", re.IGNORECASE),
     re.compile(r"at most (?P<n>\d[\d,_]*) (?:completion|output) tokens", re.IGNORECASE),
     re.compile(r"> ?(?P<n>\d[\d,_]*),? which is the maximum", re.IGNORECASE),
-    re.compile(r"max_\w*tokens\W{0,3} must be (?:less than or equal to|at most|<=) \W?(?P<n>\d[\d,_]*)", re.IGNORECASE),
-    re.compile(r"max_\w*tokens[^\[]{0,60}\[1, ?(?P<n>\d[\d,_]*)\]", re.IGNORECASE),
 )
+_BOUND = re.compile(
+    r"(?:\b(?:most|limit|less|exceed|lower|between \d+|maximum)\b|\[1|<=|\"le\")\D{1,40}?(?P<n>\d[\d,_]+)",
+    re.IGNORECASE,
+)
+"""The most that an answer may have, in a refusal that speaks of that and of no window."""
 
 _SPEAKS_OF_FORM = re.compile(
     r"response_?format|response_?schema|json_?schema|json_object|structured[ _]output|text\.format|\bschema\b|json mode"
     r"|\bgrammar\b|guided[ _]|additionalProperties|json_validate_failed|generate (?:valid )?json|\bjson\b.{0,20}not support"
-    r"|output_format|xgrammar|outlines",
+    r"|output_format|xgrammar|outlines|handle the requested parameters",
     re.IGNORECASE,
 )
 _FAILED_BY_CHANCE = re.compile(r"json_validate_failed|failed to generate (?:valid )?json", re.IGNORECASE)
-_SPEAKS_OF_ROOM = re.compile(r"max_?(?:completion_?|output_?|new_?)?tokens", re.IGNORECASE)
+_SPEAKS_OF_ROOM = re.compile(
+    r"max(?:imum)?[ _]?(?:completion[ _]?|output[ _]?|new[ _]?)?(?:tokens|length)|output length", re.IGNORECASE
+)
 _SPEAKS_OF_SYSTEM = re.compile(
     r"system['\"`]?[ _](?:role|messages?|prompts?|instructions?)|developer (?:role|message|instruction)|roles must alternate"
     r"|role.{0,40}['\"`]system|['\"`]system['\"`].{0,60}(?:role|support|allow|permit|valid)|permitted: 'user'"
@@ -209,9 +214,8 @@ def without_refused(ways: Ways, failure: Failed, sent: Sent) -> Ways | None:
         return None
     if error.fault in ("overflow", "request", "quota") and (smaller := _smaller(ways, said, sent)):
         return smaller
-    if error.fault not in ("request", "unknown_model", "server") or (
-        error.fault == "server" and not _SPEAKS_OF_FORM.search(said)
-    ):
+    known = _SPEAKS_OF_FORM.search(said) or _SPEAKS_OF_SYSTEM.search(said)
+    if error.fault not in ("request", "unknown_model", "server") or (error.fault == "server" and not known):
         return None
     if ways.direct and _SPEAKS_OF_PROTOCOL.search(said):
         return replace(ways, direct=False)  # the library knows the provider's other protocols
@@ -228,7 +232,7 @@ def without_refused(ways: Ways, failure: Failed, sent: Sent) -> Ways | None:
         return replace(ways, usage_in_stream=False)
     if ways.stream == "wanted" and _SPEAKS_OF_STREAMS.search(said):
         return replace(ways, stream="never" if sent.streamed else "always")
-    if error.fault == "request" and failure.status in (400, 422):
+    if error.fault == "request" and failure.status in (400, 422, 501):
         return _plainer(ways)
     return None
 
@@ -243,6 +247,8 @@ def _plainer(ways: Ways) -> Ways | None:
 def _smaller(ways: Ways, said: str, sent: Sent) -> Ways | None:
     """Learn the sizes that a refusal names; None where it names none that is news."""
     found = figures_in(said)
+    if not (found.most_out or found.window or found.tokens_in) and _SPEAKS_OF_ROOM.search(said):
+        found = replace(found, most_out=_first((_BOUND,), said))
     if found.most_out and found.most_out < sent.room:
         return replace(ways, most_out=found.most_out)
     if found.window is None or (ways.window is not None and found.window > ways.window):

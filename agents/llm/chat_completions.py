@@ -11,23 +11,30 @@ thoughts. Thoughts themselves are never taken for the answer.
 import asyncio
 import importlib.util
 import json
-from collections.abc import AsyncGenerator, Iterable, Mapping
+import re
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 import httpx2
 
 from agents.core.model_answers import CLOSING, FENCE, drop_thoughts, strict_json
 from agents.core.role import estimated_tokens
+from agents.llm.litellm_errors import words_in
 
 Wire = dict[str, Any]
 """JSON as it goes over the wire; what a server sends may have any shape."""
 OPENAI = "https://api.openai.com/v1"
 CONNECT_S = 15.0
 """Seconds until a server has to have taken a connection."""
+_PATH = "/chat/completions"
+_EVENT = ("", "data", "error", "event", "id", "retry")
+"""Names before the colon of a line of events; nothing before it makes a comment."""
 SAID_CHARS = 4_000
 """Characters of a refusal that are read: some servers answer with a whole page."""
 
@@ -40,7 +47,7 @@ class Refused(Exception):
     def __init__(self, said: str, response: httpx2.Response, status: int | None, of: Wire) -> None:
         super().__init__(said)
         self.response, self.status_code, self.body = response, status, said
-        self.code, self.param = of.get("code"), of.get("param")
+        self.code, self.param, self.usage = of.get("code"), of.get("param"), of.get("usage")
 
 
 RAISED = (Refused, httpx2.HTTPError, httpx2.InvalidURL)
@@ -51,7 +58,7 @@ class ChatCompletions:
     """One server; all who ask it share its connections."""
 
     def __init__(self, base: str, timeout_s: float) -> None:
-        self._url, self._timeout_s = f"{base.rstrip('/')}/chat/completions", timeout_s
+        self._url, self._timeout_s = base.rstrip("/").removesuffix(_PATH) + _PATH, timeout_s
 
     def _client(self) -> httpx2.AsyncClient:
         of_loop = _clients.setdefault(asyncio.get_running_loop(), {})
@@ -63,37 +70,59 @@ class ChatCompletions:
             of_loop[self._url] = httpx2.AsyncClient(limits=limits, timeout=timeout, verify=secure)
         return of_loop[self._url]
 
-    async def whole(self, body: Wire, key: str) -> Wire:
-        """Ask, and wait for the whole answer.
+    async def pieces(self, body: Wire, key: str) -> AsyncGenerator[Wire]:
+        """Ask, and give the answer as it comes: piece by piece, or whole, whatever was asked for.
 
         Raises:
             Refused: the server declined, or its answer is none.
             httpx2.HTTPError: it could not be reached, or broke off.
         """
-        response = await self._client().post(self._url, json=body, headers=_headers(key))
-        if response.status_code != 200:
-            raise _refusal(response, response.text)
-        return _object(response.text, response)
-
-    async def pieces(self, body: Wire, key: str) -> AsyncGenerator[Wire]:
-        """Ask, and give the answer piece by piece as it comes; raises as `whole`."""
-        async with self._client().stream("POST", self._url, json=body, headers=_headers(key)) as response:
-            if response.status_code != 200:
+        async with self._client().stream("POST", self._url, json=body, headers=bearer(key)) as response:
+            if response.status_code in (404, 405) and urlsplit(self._url).path == _PATH:  # as people write addresses
+                self._url = self._url.removesuffix(_PATH) + "/v1" + _PATH
+                again = self.pieces(body, key)
+            elif response.status_code != 200:
                 raise _refusal(response, (await response.aread()).decode("utf-8", "replace"))
-            if response.headers.get("content-type", "").startswith(("application/json", "text/html")):
-                yield _object((await response.aread()).decode("utf-8", "replace"), response)  # it does not stream
-                return
-            ended = False
-            async for line in response.aiter_lines():
-                if not line.startswith("data:"):
-                    continue
-                if (data := line[5:].strip()) == "[DONE]":
-                    return
-                piece = _object(data, response)
-                ended = ended or any(choice.get("finish_reason") for choice in piece.get("choices") or ())
-                yield piece
-            if not ended:
-                raise httpx2.RemoteProtocolError("the answer broke off")
+            else:
+                again = _pieces_of(response)
+            async with aclosing(again):
+                async for piece in again:
+                    yield piece
+
+
+async def _pieces_of(response: httpx2.Response) -> AsyncGenerator[Wire]:
+    """Read events, objects one a line, or one object alone: servers send each of them under any type."""
+    beside, ended, came = "", False, False
+    async for line in _lines(response):
+        name, _, data = line.partition(":")
+        if in_events := name in _EVENT and not beside:
+            data = data.strip() if name in ("data", "error") else ""
+        else:
+            beside, data = f"{beside}{line}\n", ""
+            if line.startswith("{") and strict_json(beside, 0):
+                beside, data = "", beside
+        if data == "[DONE]":
+            return
+        if data:
+            piece = _object(data, response)
+            came = True
+            ended = ended or not in_events or any(one.get("finish_reason") for one in piece.get("choices") or ())
+            yield piece
+    if beside or not came:
+        yield _object(beside, response)
+    elif not ended:
+        raise httpx2.RemoteProtocolError("the answer broke off")
+
+
+async def _lines(response: httpx2.Response) -> AsyncGenerator[str]:
+    """Give lines that hold anything: JSON may hold signs that end a line elsewhere, but none of these two."""
+    rest = ""
+    async for part in response.aiter_text():
+        *lines, rest = re.split(r"[\r\n]", rest + part)
+        for line in filter(None, lines):
+            yield line
+    if rest:
+        yield rest
 
 
 async def close_connections() -> None:
@@ -102,8 +131,9 @@ async def close_connections() -> None:
         await client.aclose()
 
 
-def _headers(key: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {key}"} if key else {}
+def bearer(key: str) -> dict[bytes, bytes]:
+    """Give the header that carries a key, which may hold anything that was pasted."""
+    return {b"Authorization": f"Bearer {key}".encode()} if key else {}
 
 
 def _object(text: str, response: httpx2.Response) -> Wire:
@@ -111,21 +141,28 @@ def _object(text: str, response: httpx2.Response) -> Wire:
         found = json.loads(text)
     except ValueError:
         raise Refused(text[:SAID_CHARS] or "its answer is empty", response, None, {}) from None
-    if not isinstance(found, dict) or found.get("error"):
+    choices = found.get("choices") if isinstance(found, dict) else None
+    if not isinstance(found, dict) or found.get("error") or not (choices or found.get("usage") or not words_in(found)):
         raise _refusal(response, text, None)
+    if isinstance(choices, list) and choices and choices[0].get("error"):  # as routers tell of the provider behind them
+        declined = choices[0] | {"usage": found.get("usage")}
+        raise _refusal(response, json.dumps(declined, ensure_ascii=False), None)
     return found
 
 
 def _refusal(response: httpx2.Response, text: str, status: int | None = 0) -> Refused:
     """Read what a server says of its refusal, in whatever form it says it."""
     of: Wire = {}
+    if where := response.headers.get("location"):
+        text = f"it leads to {where} instead"
     try:
         said = json.loads(text)
         of = said.get("error", said) if isinstance(said, dict) else {}
-    except ValueError:
+        of = (of if isinstance(of, dict) else {}) | {"usage": said.get("usage")}
+        text = json.dumps(said, ensure_ascii=False)
+    except (AttributeError, ValueError):
         pass
-    known = of if isinstance(of, dict) else {}
-    return Refused(text[:SAID_CHARS], response, response.status_code if status == 0 else status, known)
+    return Refused(text[:SAID_CHARS], response, response.status_code if status == 0 else status, of)
 
 
 @lru_cache
@@ -138,21 +175,33 @@ def listed_models() -> Mapping[str, Wire]:
     return listed
 
 
-def listed_cost(name: str, usage: Wire) -> float | None:
+def listed_cost(name: str, answer: "ProviderAnswer") -> float | None:
     """Give the US dollars of an answer by litellm's list of prices; None where the model is not in it."""
     model = name.partition("/")[2]
     price = listed_models().get(name) or listed_models().get(model)
     if not price or price.get("input_cost_per_token") is None:
         return None
+    (tokens_in, tokens_out), usage = answer.counted, answer.usage
     read, written = float(price["input_cost_per_token"]), float(price.get("output_cost_per_token") or 0.0)
-    known = int((usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0)
+    known = min(tokens_in, _count((usage.get("prompt_tokens_details") or {}).get("cached_tokens")))
     known_price = float(price.get("cache_read_input_token_cost") or read)
-    fresh = int(usage.get("prompt_tokens") or 0) - known
-    return fresh * read + known * known_price + int(usage.get("completion_tokens") or 0) * written
+    return (tokens_in - known) * read + known * known_price + tokens_out * written
 
 
 _WORDS = ("text", "output_text", "")
 """Kinds of parts that hold words for whoever asked."""
+_THOUGHTS = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
+"""Fields for thoughts, of which a server uses one."""
+_READ, _WRITTEN = ("prompt_tokens", "input_tokens"), ("completion_tokens", "output_tokens")
+_ENDS: Mapping[str, str] = {
+    **dict.fromkeys(("max_tokens", "max_output_tokens", "model_length", "token_limit"), "length"),
+    **dict.fromkeys(
+        ("safety", "prohibited_content", "blocklist", "recitation", "spii", "guardrail_intervened", "content_filtered",
+         "refusal", "sensitive"),
+        "content_filter",
+    ),
+}  # fmt: skip
+"""What providers call the ends of answers, by the protocol's own words."""
 
 
 @dataclass
@@ -192,9 +241,17 @@ class ProviderAnswer:
         return ""
 
     @property
+    def counted(self) -> tuple[int, int]:
+        """Tokens read and written, as the provider counts them; where it gives their sum alone, all count as read."""
+        read, written = (
+            next((count for name in names if (count := _count(self.usage.get(name)))), 0) for names in (_READ, _WRITTEN)
+        )
+        return read or max(0, _count(self.usage.get("total_tokens")) - written), written
+
+    @property
     def thought_tokens(self) -> int:
         """Tokens spent on thoughts: as the provider counts them, else as estimated."""
-        if counted := int((self.usage.get("completion_tokens_details") or {}).get("reasoning_tokens") or 0):
+        if counted := _count((self.usage.get("completion_tokens_details") or {}).get("reasoning_tokens")):
             return counted
         said, closed = drop_thoughts(self.content)
         if not said.strip():  # what it said stands among its thoughts
@@ -210,26 +267,51 @@ class ProviderAnswer:
 
     def take(self, response: Wire) -> str:
         """Take in a whole answer as it comes over the wire, or the next piece of one; give the piece of the content."""
-        self.usage = response.get("usage") or self.usage
+        usage = response.get("usage")
+        self.usage = usage if isinstance(usage, dict) and usage else self.usage
         if not (choices := response.get("choices")):
             return ""
-        message = choices[0].get("delta") or choices[0].get("message") or {}
-        piece = _words_of(message.get("content"))
+        message = choices[0].get("delta") or choices[0].get("message") or {"content": choices[0].get("text")}
+        content = message.get("content")
+        piece = _words_of(content)
         self.content += piece
-        self.thoughts += message.get("reasoning_content") or message.get("reasoning") or ""
-        self.refusal += message.get("refusal") or ""
-        self.finish = choices[0].get("finish_reason") or self.finish
+        self.thoughts += next((said for name in _THOUGHTS if (said := _words_of(message.get(name), any_kind=True))), "")
+        declined = (
+            [part.get("refusal") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+        )
+        self.refusal += "".join(filter(None, (message.get("refusal"), *declined)))
+        finish = str(choices[0].get("finish_reason") or self.finish).casefold()
+        self.finish = _ENDS.get(finish, finish)
         calls = [call.get("function") or {} for call in message.get("tool_calls") or () if not call.get("index")]
-        self.called += "".join(call.get("arguments") or "" for call in (*calls[:1], message.get("function_call") or {}))
+        self.called += "".join(
+            _words_of(call.get("arguments")) for call in (*calls[:1], message.get("function_call") or {})
+        )
         return piece
 
 
-def _words_of(content: str | Iterable[object] | None) -> str:
-    """Give the words of a content, which some servers send in parts."""
-    if content is None or isinstance(content, str):
-        return content or ""
-    parts = (part if isinstance(part, dict) else {"text": str(part)} for part in content)
-    return "".join(str(part.get("text") or "") for part in parts if part.get("type", "") in _WORDS)
+def _words_of(content: object, *, any_kind: bool = False) -> str:
+    """Give the words of a content: some servers send it in parts, or as the object that it should be the text of."""
+    match content:
+        case str():
+            return content
+        case list():
+            kept = (one for one in content if any_kind or not isinstance(one, dict) or one.get("type", "") in _WORDS)
+            return "".join(_words_of(one, any_kind=any_kind) for one in kept)
+        case {"type": _, "text": inner}:
+            return _words_of(inner)
+        case {"text": inner, **others} | {"value": inner, **others} if not others:
+            return _words_of(inner)
+        case dict():
+            return "" if any_kind else json.dumps(content, ensure_ascii=False)
+    return ""
+
+
+def _count(value: object) -> int:
+    """Read a number of tokens, however it is written; what is none counts nothing."""
+    try:
+        return max(0, int(float(str(value))))
+    except (ValueError, OverflowError):
+        return 0
 
 
 def _behind_thoughts(thoughts: str) -> str:

@@ -13,6 +13,7 @@ set, and only where both are asked under their usual addresses.
 
 import asyncio
 import ipaddress
+import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -24,11 +25,11 @@ from agents.core.budget import NOTHING, Spent, spent_by
 from agents.core.errors import ConfigError, ModelError, ModelFault
 from agents.core.prompts import PromptBook
 from agents.core.role import Model, OnText, Reply, Request
-from agents.core.settings import KEY_NAMES, NO_FALLBACKS, OFFLINE, Settings, has_key, own_address
+from agents.core.settings import KEY_NAMES, NO_FALLBACKS, OFFLINE, Settings, address_of, has_key, own_address
 from agents.llm.capabilities import KeptWays
 from agents.llm.litellm_errors import key_variable
 from agents.llm.litellm_model import ATTEMPTS, LiteLLMModel
-from agents.llm.model_names import cleaned, full_name, models_at, ollama_at, slots_at
+from agents.llm.model_names import IS_SERVER, cleaned, full_name, models_at, ollama_at, slots_at
 from agents.llm.pacing import LOCAL, Pacing
 from agents.offline import OfflineModel
 
@@ -218,8 +219,8 @@ def choice_of(written: str, openai_base: str = "", variable: str = "DOSSIER_MODE
     Raises:
         ConfigError: it can't be meant so, or no model server answers at the address that it is.
     """
-    if (address := cleaned(written)).startswith(("http://", "https://")):
-        name, base = served_at(address, variable)
+    if IS_SERVER.match(address := cleaned(written)):
+        name, base = served_at(address_of(address), variable)
         return Choice(name, name.partition("/")[0], base, "OPENAI_API_KEY")
     name = full_name(written, variable=variable, openai_base=openai_base)
     provider = name.partition("/")[0]
@@ -230,10 +231,13 @@ def choice_of(written: str, openai_base: str = "", variable: str = "DOSSIER_MODE
 @lru_cache
 def served_at(address: str, variable: str) -> tuple[str, str]:
     """Name the model that a server of one's own serves, the first it lists; and give the address to ask it at."""
-    base = address.rstrip("/")
-    if not (models := models_at(base)):
+    key = os.environ.get("OPENAI_API_KEY", "")
+    below = (address, f"{address}/v1") if not urlsplit(address).path else (address,)
+    base, models = next(((one, found) for one in below if (found := models_at(one, key=key))), (address, ()))
+    if not models:
         raise ConfigError(
-            f"{variable}: no model server answers at {address}. Is it running, and does the address end in /v1?"
+            f"{variable}: no model server answers at {address}. Is it running, does the address end in /v1, and if it wants "
+            "a key, is that in OPENAI_API_KEY?"
         )
     own = ollama_at(base)
     return (f"ollama_chat/{models[0]}", own) if own else (f"openai/{models[0]}", base)

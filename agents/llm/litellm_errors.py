@@ -41,6 +41,7 @@ FAULTS: dict[str, ModelFault] = {
 """Exception classes by what they mean; those below one mean the same, and all others an error on the provider's side."""
 
 _STATUS: dict[int, ModelFault] = {
+    **dict.fromkeys((301, 302, 303, 307, 308), "connection"),
     401: "key",
     402: "quota",
     403: "key",
@@ -49,21 +50,25 @@ _STATUS: dict[int, ModelFault] = {
     408: "timeout",
     413: "overflow",
     429: "rate",
+    501: "request",
     504: "timeout",
 }
 
+_WHAT = r"(?:\b(?:prompts?|inputs?|context|messages?|tokens?|conversation|content)\b(?![\"'])|输入|上下文|提示)"
+_MUCH = (
+    r"(?:too (?:long|large|many)|exceed|longer than|greater than|above the max|(?:less|fewer) than \d|over(?:flow|s the)"
+    r"|maximum prompt|length should be|超|过长)"
+)
 _OVERFLOW = re.compile(
-    r"context[ _](?:length|size|window)\b|maximum context|context overflow|exceeds?.{0,40}\bcontext\b"
-    r"|(?:prompt|input|conversation|request|(?:length of )?all messages|content)[^.]{0,40} too (?:long|large)"
-    r"|(?:string|messages?) (?:is )?too long, expected|request too large|too many (?:input )?tokens"
-    r"|tokens? exceeds? the|token count.{0,40}(?:above|exceeds)"
-    r"|exceeds? the (?:maximum|max|model)[^.]{0,40}(?:token|length|input)"
-    r"|reduce the length",
+    rf"context[ _](?:length|size|window)\b|maximum context|reduce the length|{_WHAT}[^.]{{0,60}}{_MUCH}|{_MUCH}[^.]{{0,60}}{_WHAT}",
     re.IGNORECASE,
 )
+_A_RATE = re.compile(r"per (?:second|minute|hour|day|month)|daily|monthly|\brate\b", re.IGNORECASE)
+_A_DAY = re.compile(r"per[ -]day|\bdaily\b", re.IGNORECASE)
 _QUOTA = re.compile(
-    r"insufficient_quota|current quota|credit balance|(?:insufficient|not enough|out of) (?:credit|balance|fund)"
-    r"|payment required|billing (?:hard )?limit|more credits",
+    r"insufficient_(?:user_)?quota|current quota|credit balance|(?:insufficient|not enough|out of) (?:credit|balance|fund)"
+    r"|payment required|billing (?:hard )?limit|more credits|quota is not enough|key limit|good standing|arrear"
+    r"|monthly (?:limit|included|usage)|额度|余额|欠费",
     re.IGNORECASE,
 )
 _NO_KEY = re.compile(
@@ -76,12 +81,12 @@ _BAD_KEY = re.compile(
 )
 _REFUSED = re.compile(
     r"content[ _-](?:filter|policy|management)|prompt was (?:filtered|blocked)|flagged|safety (?:system|filter)"
-    r"|moderation",
+    r"|moderation|(?:country|region|territory|location)\W[^.]{0,30}not (?:supported|available|allowed)",
     re.IGNORECASE,
 )
 _UNKNOWN_MODEL = re.compile(
-    r"provider not provided|is not a valid model"
-    r"|model[^.]{0,80}(?:does not exist|not found|not exist)|(?:unknown|invalid|no such) model",
+    r"provider not provided|is not a valid model|not have access to (?:the )?model|no models? loaded"
+    r"|model.{0,80}(?:does not exist|not found|not exist)|(?:unknown|invalid|no such) model",
     re.IGNORECASE,
 )
 _NO_CONNECTION = re.compile(
@@ -95,17 +100,24 @@ _PACKAGES = {"google.auth": "google-auth", "google": "google-auth"}
 _A_PAGE = re.compile(
     r"<(?:!doctype|html|head)[^>]*>(?:.*?<title>(?P<title>[^<]{1,80})</title>)?", re.IGNORECASE | re.DOTALL
 )
-_NAMES_OF_WORDS = ("error", "message", "msg", "detail", "error_message", "error_description", "errors", "title")
+_NAMES_OF_WORDS = (
+    "error", "message", "msg", "detail", "error_message", "error_description", "errors", "title", "status_msg", "base_resp",
+    "reason", "response", "fault", "faultstring",
+)  # fmt: skip
 SHOWN_WORDS = 240
 """Characters of a provider's own words that are shown."""
 RETRY_AFTER_CAP_S = 120.0
 """The longest wait that a provider may ask for: more is taken for absurd and cut down to this."""
 
-_WAIT_WORDS = re.compile(
-    r"(?:try again|retry)(?: in| after)?:? *(?:(?P<m>\d+) ?m(?!s)(?:in(?:utes?)?)? ?)?"
-    r"(?:(?P<s>\d+(?:\.\d+)?) ?(?P<unit>ms|s\b|sec))?",
-    re.IGNORECASE,
+_LASTS = (
+    r"(?:(?P<h>\d+) ?h(?:ours?)?\W{0,2})?(?:(?P<m>\d+) ?m(?!s)(?:in(?:utes?)?)?\W{0,2})?"
+    r"(?:(?P<s>\d+(?:\.\d+)?) ?(?P<unit>ms|s\b|sec))?"
 )
+_WAIT_WORDS = re.compile(
+    rf"(?:again|retrydelay|retry|wait)\W{{0,4}}(?:(?:in|after|for)\b)?\W{{0,4}}{_LASTS}", re.IGNORECASE
+)
+_WAIT_FIELDS = re.compile(r"\b(?:estimated_time|retry_after(?:_seconds)?)\W{1,4}(?P<s>\d+(?:\.\d+)?)")
+_RESETS = ("x-ratelimit-{}-requests", "x-ratelimit-{}-tokens")
 
 MIN_SECRET = 4
 """Shorter configured values are no secrets: hiding them would blank half of a text."""
@@ -171,7 +183,8 @@ def failed(error: BaseException, *, model: str, key_variable: str, secrets: Iter
         fault, model=model, key_variable=key_variable, no_key=bool(_NO_KEY.search(said)), words=shown, status=status
     )
     failure = Failed(ModelError(message, fault=fault, notice=notice, model=model), status, said, wait)
-    failure.error.retryable &= not (fault == "connection" and advice(f"{status} {said}"))
+    if fault == "connection" and (advice(f"{status} {said}") or _A_PAGE.search(said) or 300 <= (status or 0) < 400):
+        failure.error.retryable = False
     return failure
 
 
@@ -183,15 +196,19 @@ def classify(names: Iterable[str], status: int | None, said: str, *, asks_to_wai
         return known
     if _NO_MODULE.search(said):
         return "request"
-    if status is None and _A_PAGE.search(said):
-        return "connection"
-    if (status != 429 and _OVERFLOW.search(said)) or "request too large" in said.lower():
+    if (status or 0) < 500 and status != 413 and _A_PAGE.search(said):
+        return "connection"  # whoever speaks there, it is no model server
+    if (status != 429 and _OVERFLOW.search(said) and not _A_RATE.search(said)) or "request too large" in said.lower():
         return "overflow"
-    if "insufficient_quota" in said or (_QUOTA.search(said) and not asks_to_wait):
+    if (
+        "insufficient_quota" in said
+        or (status == 429 and _A_DAY.search(said))
+        or (_QUOTA.search(said) and not asks_to_wait)
+    ):
         return "quota"  # with a wait asked for, the same words mean a rate limit
     if _NO_KEY.search(said) or _BAD_KEY.search(said):
         return "key"
-    if _REFUSED.search(said) and status in (400, 403, 422):
+    if _REFUSED.search(said) and status in (400, 403, 422, 451):
         return "refused"
     if _UNKNOWN_MODEL.search(said) and status in (400, 403, 404, 422):
         return "unknown_model"
@@ -262,6 +279,7 @@ def words_in(body: object) -> str:
         return next((words for one in body if (words := words_in(one))), "")
     if not isinstance(body, dict):
         return ""
+    body = {str(name).casefold(): value for name, value in body.items()}
     inner = body.get("metadata")
     raw = words_in(inner.get("raw")) if isinstance(inner, dict) else ""  # what a router was told by the real provider
     said = next((words for name in _NAMES_OF_WORDS if (words := words_in(body.get(name)))), "")
@@ -297,6 +315,9 @@ def wait_asked(headers: Mapping[str, str], said: str) -> float | None:
         seconds = _retry_after(headers)
     if seconds is None:
         seconds = _in_words(said)
+    if seconds is None:
+        empty = [name for name in _RESETS if headers.get(name.format("remaining"), "").strip() == "0"]
+        seconds = max((_lasting(headers.get(name.format("reset"), "")) or 0.0 for name in empty), default=0.0) or None
     return min(seconds, RETRY_AFTER_CAP_S) if seconds is not None and seconds >= 0 else None
 
 
@@ -346,8 +367,18 @@ def _date(text: str) -> datetime | None:
 
 
 def _in_words(said: str) -> float | None:
-    for match in _WAIT_WORDS.finditer(said):
-        if match["m"] or match["s"]:
-            seconds = float(match["s"] or 0) * (0.001 if match["unit"] and match["unit"].lower() == "ms" else 1.0)
-            return 60.0 * float(match["m"] or 0) + seconds
-    return None
+    waits = (seconds for match in _WAIT_WORDS.finditer(said) if (seconds := _seconds(match)) is not None)
+    field = _WAIT_FIELDS.search(said)
+    return next(waits, float(field["s"]) if field else None)
+
+
+def _lasting(text: str) -> float | None:
+    match = re.fullmatch(_LASTS, text.strip(), re.IGNORECASE)
+    return _seconds(match) if match else None
+
+
+def _seconds(match: re.Match[str]) -> float | None:
+    if not (match["h"] or match["m"] or match["s"]):
+        return None
+    seconds = float(match["s"] or 0) * (0.001 if match["unit"] and match["unit"].lower() == "ms" else 1.0)
+    return 3600.0 * float(match["h"] or 0) + 60.0 * float(match["m"] or 0) + seconds

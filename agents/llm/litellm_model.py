@@ -24,7 +24,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exp
 from agents.core.budget import NOTHING, Spent, Usage
 from agents.core.errors import ModelError, ModelFault
 from agents.core.events import current_trace
-from agents.core.role import FinishReason, OnText, Reply, Request, estimated_tokens
+from agents.core.role import NOTHING_SAID, FinishReason, OnText, Reply, Request, estimated_tokens
 from agents.core.settings import has_key
 from agents.llm.capabilities import (
     OLLAMA,
@@ -89,6 +89,8 @@ class _Course:
     requests: int = 0
     spent: Usage = NOTHING
     """What answers took that were not used; the requests are counted apart."""
+    fell_over: int = 0
+    """Answers that were an error without words on how to ask."""
     again: bool = False
     """A failure by chance was met: the next of its kind is none."""
     shown: bool = False
@@ -182,6 +184,8 @@ class LiteLLMModel:
         self._litellm: ModuleType | None = None
         self._raised: tuple[type[Exception], ...] = RAISED
         self._listed = False
+        self._plain_helped = False
+        """To ask in words helped once where a form was answered by nothing: the next time it is kept."""
 
     @property
     def through_litellm(self) -> bool:
@@ -237,6 +241,10 @@ class LiteLLMModel:
     async def _attempt(self, request: Request, on_text: OnText | None, course: _Course) -> Reply:
         """Ask once, and again where the server wants to be asked otherwise, or did not come to its answer."""
         begun = ways = self.ways
+        plain = ways.structured != "prompt" and (course.fell_over > 1 or request.messages[-2:-1] == (NOTHING_SAID,))
+        if plain:  # some servers fall over, or say nothing, where a form is asked for, and do not say so
+            ways = replace(ways, structured="prompt")
+            begun = self.ways if self._plain_helped else ways
         failure: Failed | None = None
         unread = NOTHING
         for _ in range(MAX_ADAPTIONS):
@@ -260,13 +268,14 @@ class LiteLLMModel:
             except Failed as refusal:
                 failure = refusal
                 adapted = without_refused(ways, failure, sent)
+                course.fell_over += failure.status == 500
                 if adapted is None:
                     if failure.error.fault == "overflow":  # sizes are known from now on, whatever comes of this call
                         self._learn(begun, ways)
                         failure.error.takes = takes(ways, request.max_output_tokens)
                     raise
                 course.again = adapted == ways
-                if failure.error.fault == "server" and adapted.structured == ways.structured:
+                if failure.error.fault == "server" and failure.status is None:
                     # It was answered, in a form that nobody could read.
                     course.spent += self._usage(ProviderAnswer(), tokens_in)
                 ways = adapted
@@ -289,6 +298,7 @@ class LiteLLMModel:
                 if not answer.cut_in_thoughts:
                     read = after_thinking(read, answer.thought_tokens, cut=False, room=sent.room)
                 self._learn(begun, read)
+                self._plain_helped |= plain and bool(text.strip())
                 finish: FinishReason = "length" if answer.finish == "length" else "stop"
                 spent = (course.spent + unread + usage).model_copy(update={"calls": course.requests})
                 return Reply(text=text, usage=spent, finish_reason=finish, model=self.name)
@@ -370,14 +380,12 @@ class LiteLLMModel:
         course.requests += 1
         answer = ProviderAnswer()
         try:
-            if sent.streamed:
-                pieces = self._server.pieces(body, self._key()) if ways.direct else self._through_litellm(body)
-                await gather(pieces, answer, None if on_text is None else course.showing(on_text), request.streams)
-            elif ways.direct:
-                answer.take(await self._server.whole(body, self._key()))
-            else:
-                answer.take((await (self._litellm or warm_up()).acompletion(**body)).model_dump())
+            pieces = self._server.pieces(body, self._key()) if ways.direct else self._through_litellm(body)
+            await gather(pieces, answer, None if on_text is None else course.showing(on_text), request.streams)
         except self._raised as error:
+            answer.take({"usage": getattr(error, "usage", None)})
+            if answer.came:
+                course.spent += self._usage(answer, sent.tokens_in)
             secrets = [os.environ.get(self.key_variable, "")]
             secrets += [self._api_key.get_secret_value()] if self._api_key else []
             raise failed(error, model=self.name, key_variable=self.key_variable, secrets=secrets) from None
@@ -404,18 +412,20 @@ class LiteLLMModel:
         return given
 
     async def _through_litellm(self, body: Wire) -> AsyncGenerator[Wire]:
-        stream = await (self._litellm or warm_up()).acompletion(**body)
+        answer = await (self._litellm or warm_up()).acompletion(**body)
+        if not body.get("stream"):
+            yield answer.model_dump()
+            return
         try:
-            async for chunk in stream:
+            async for chunk in answer:
                 yield chunk.model_dump()
         finally:
-            await stream.aclose()
+            await answer.aclose()
 
     def _usage(self, answer: ProviderAnswer, estimated_in: int) -> Usage:
         """Give what an answer took; the request itself is counted with the others of its call."""
-        tokens_in = int(answer.usage.get("prompt_tokens") or 0)
-        tokens_out = int(answer.usage.get("completion_tokens") or 0)
-        cost = listed_cost(self.name, answer.usage)
+        tokens_in, tokens_out = answer.counted
+        cost = listed_cost(self.name, answer)
         if not tokens_in + tokens_out:  # no figures given: estimates let the budget bind, their price is not known
             tokens_in, cost = estimated_in, None
             tokens_out = estimated_tokens(answer.content + answer.thoughts + answer.called)

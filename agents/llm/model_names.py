@@ -5,17 +5,18 @@ Model servers on this machine: Ollama, LM Studio, llama.cpp and vLLM at their us
 All of them speak the OpenAI format below `/v1`. Only loopback is asked, and only which models are served.
 """
 
-import http.client
-import json
+import re
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from urllib.parse import urlsplit
+
+import httpx2
 
 from agents.core.errors import ConfigError
 from agents.core.settings import OFFLINE
+from agents.llm.chat_completions import bearer
 
 PROVIDERS = frozenset(Path(__file__).with_name("providers.txt").read_text("ascii").split())
 """What litellm takes for a provider in front of a model's name. A test compares this with the library."""
@@ -90,6 +91,10 @@ def full_name(written: str, *, variable: str, openai_base: str = "") -> str:
 
 PORTS = ((11434, "Ollama"), (1234, "LM Studio"), (8080, "llama.cpp"), (8000, "vLLM"))
 """Where each listens unless it is told otherwise."""
+_MUTE = re.compile(r"embed|rerank|whisper|\b(?:bge|gte|e5|tts|clip)\b", re.IGNORECASE)
+"""Models that write no answers, which some servers list before those that do."""
+IS_SERVER = re.compile(r"https?://|(?:localhost|\d+(?:\.\d+){3}|\[[\da-f:.]+\]):\d+", re.IGNORECASE)
+"""The address of a server in the place of a model's name."""
 PATIENCE_S = 0.3
 """Seconds that a server on this machine gets to say which models it has."""
 
@@ -128,13 +133,13 @@ def find_servers(ports: Iterable[tuple[int, str]] = PORTS, *, besides: int = 0) 
     )
 
 
-def models_at(address: str, *, patience_s: float = 5.0) -> tuple[str, ...]:
-    """Ask an OpenAI-compatible server which models it serves; empty when it does not say."""
-    rows = _asked(f"{address}/models", patience_s).get("data", [])
-    return (
-        tuple(str(row["id"]) for row in rows if isinstance(row, dict) and row.get("id"))
-        if isinstance(rows, list)
-        else ()
+def models_at(address: str, *, patience_s: float = 5.0, key: str = "") -> tuple[str, ...]:
+    """Ask an OpenAI-compatible server which models it serves, those that answer first; empty when it does not say."""
+    said = _asked(f"{address}/models", patience_s, key)
+    rows = said.get("data") or said.get("models") or []
+    rows = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    return tuple(
+        sorted((str(name) for row in rows if (name := row.get("id"))), key=lambda name: bool(_MUTE.search(name)))
     )
 
 
@@ -154,17 +159,11 @@ def slots_at(address: str) -> int | None:
     return slots if isinstance(slots, int) and slots > 0 else None
 
 
-def _asked(address: str, patience_s: float) -> dict[str, object]:
-    """Give the JSON object that a server answers with; empty when it answers with anything else, or not at all."""
-    parts = urlsplit(address)
-    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    connection = kind(parts.hostname or "", parts.port, timeout=patience_s)
+def _asked(address: str, patience_s: float, key: str = "") -> dict[str, object]:
+    """Give the JSON object that a server answers with, a list as its `data`; empty when it answers with anything else."""
     try:
-        connection.request("GET", parts.path, headers={"Accept": "application/json"})
-        answer = connection.getresponse()
-        found = json.loads(answer.read(1_000_000)) if answer.status == http.client.OK else {}
-        return found if isinstance(found, dict) else {}
-    except (OSError, http.client.HTTPException, ValueError):
+        answer = httpx2.get(address, headers=bearer(key), timeout=patience_s, verify=address.startswith("https:"))
+        found = answer.json() if answer.status_code == 200 else {}
+    except (OSError, httpx2.HTTPError, httpx2.InvalidURL, ValueError):
         return {}
-    finally:
-        connection.close()
+    return {"data": found} if isinstance(found, list) else found if isinstance(found, dict) else {}
