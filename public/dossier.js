@@ -151,13 +151,12 @@ const speak = (language) => {
 };
 /** Why documents were not used, as the server's report words it (agents/report/locales), by language. */
 const reasons = {};
-/** A reason in the page's language: a phrase of the list, and behind it, in brackets, what is particular to it. */
+/** A reason in the page's language: a sentence, or its form with values. */
 function why(reason) {
   const known = reasons[tongue] ?? {};
-  if (known[reason]) return known[reason];
-  const [phrase, ...details] = String(reason ?? '').split(' (');
-  const rest = details.map((one) => one.replace(/\)$/, '')).map((one) => ` (${known[one] ?? one})`);
-  return (known[phrase] ?? phrase) + rest.join('');
+  if (!reason?.form) return known[reason] ?? reason;
+  const values = Object.entries(reason.values).map(([name, one]) => [name, why(one)]);
+  return filled(known[reason.form] ?? reason.form, Object.fromEntries(values));
 }
 /** Whether the page speaks English, in which the server tells more than there are sentences for elsewhere. */
 const english = () => Object.keys(table).length === 0;
@@ -165,8 +164,13 @@ const english = () => Object.keys(table).length === 0;
 const told = (line) =>
   english() ? line.text : line.form ? t(line.form, { ...line.values, reason: why(line.values?.reason) }) : '';
 /** A text of ours in the page's language, with its values. */
-const t = (text, values = {}) =>
-  (table[text] ?? text).replace(/\{(\w+)\}/g, (all, name) => (name in values ? values[name] : all));
+const t = (text, values = {}) => filled(table[text] ?? text, values);
+/** Write values into a text; `{n:fact|facts}` is the form of a word that goes with the number `n`. */
+const filled = (text, values) =>
+  text.replace(/\{(\w+)(?::([^|}]*)\|([^}]*))?\}/g, (all, name, one, more) => {
+    if (!(name in values)) return all;
+    return one === undefined ? values[name] : Number(values[name]) === 1 ? one : more;
+  });
 
 const VERDICTS = {
   supported: ['Supported', 'good', 'tick'],

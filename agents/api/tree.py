@@ -4,7 +4,7 @@ import re
 from collections.abc import AsyncIterator, Iterable, Mapping
 
 from agents.contracts.contract import Change, place
-from agents.contracts.frozen import Frozen
+from agents.contracts.frozen import Frozen, Said
 from agents.contracts.plan import RoundRecord
 from agents.contracts.report import OVER, BlockedReason, Grade, JobStatus, Stage
 from agents.core.budget import NOTHING, Usage
@@ -74,7 +74,7 @@ class FeedText(Frozen):
     text: str
     form: str = ""
     """Without what is told in English only: why, and how it goes. Empty where nothing of it can be said otherwise."""
-    values: Mapping[str, str] = {}
+    values: Mapping[str, object] = {}
 
 
 class FeedLine(FeedText):
@@ -355,8 +355,8 @@ _NOTED = {
 
 def _in_words(form: str, more: str = "", /, **values: object) -> FeedText:
     """Say a sentence with its values; `more` follows it in English only."""
-    named = {name: str(value) for name, value in values.items()}
-    text = form.format(**named)
+    text = Said(form, **values)
+    named = {name: one.written() if isinstance(one, Said) else str(one) for name, one in values.items()}
     return FeedText(text=f"{text.rstrip('.')}: {more}" if more else text, form=form, values=named)
 
 
@@ -372,9 +372,7 @@ def _node_line(event: NodeChanged, number: str) -> FeedText | None:
 def _search_line(event: SearchDone, what: str) -> FeedText:
     if event.failed:
         return _in_words("A search for {part} failed.", event.failed, part=what)
-    return _in_words(
-        f"Searched for {{part}}: {{n}} {'document' if event.hits == 1 else 'documents'}.", part=what, n=event.hits
-    )
+    return _in_words("Searched for {part}: {n} {n:document|documents}.", part=what, n=event.hits)
 
 
 def _told(event: object) -> FeedText | None:
@@ -387,19 +385,17 @@ def _told(event: object) -> FeedText | None:
         case SearchDone():
             return _search_line(event, f"“{event.text}”")
         case SourceRead():
-            form = f"Read “{{title}}”: {{n}} {'fact' if event.facts == 1 else 'facts'}."
-            return _in_words(form, title=event.source.title, n=event.facts)
+            return _in_words("Read “{title}”: {n} {n:fact|facts}.", title=event.source.title, n=event.facts)
         case SourceRejected():
-            return _in_words("Left out {url}: {reason}.", url=event.url, reason=event.reason)
+            return _in_words("Left out {url}: {reason}.", url=event.url, reason=event.why)
         case RoundEnded():
             return FeedText(text=_round(event.record), form="Round {n} ended.", values={"n": str(event.record.round)})
         case SectionDraft():
             return _in_words("Writing “{title}”: {sentence}", title=event.title, sentence=event.text)
         case SectionWritten():
-            return _in_words("Wrote “{title}”, {n} words.", title=event.title, n=event.words)
+            return _in_words("Wrote “{title}”, {n} {n:word|words}.", title=event.title, n=event.words)
         case ReportWritten():
-            text = f"Report saved: {event.grade.replace('_', ' ')}, {event.references} references."
-            return FeedText(text=text, form="Report saved, {n} references.", values={"n": str(event.references)})
+            return _in_words("Report saved, {n} {n:reference|references}.", n=event.references)
         case Noted():
             return FeedText(text=event.text, form=_NOTED.get(event.tag, ""))
     return None

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
+from agents.contracts.frozen import filled
 from agents.core.errors import DossierError
 from agents.nlp.tokens import language_of
 from agents.report.wording import wording
@@ -37,23 +38,21 @@ class ChatTexts:
 
     def __call__(self, name: str, /, **values: object) -> str:
         """Write a text with its values; `{phrase}` is always there."""
-        return self._texts[name].format(phrase=PHRASE, **values)
+        return filled(self._texts[name], {"phrase": PHRASE, **values}, self.language)
 
     def said(self, text: str) -> str:
         """Say in this language what other parts of the program say in English; as it is where it has no words for it."""
-        return self._said.get(text) or wording(self.language).reason(text)
+        return wording(self.language).reason(text, self._said)
 
     def notice(self, error: DossierError) -> str:
         """Say what an error is about."""
-        known = self._said.get(error.form or error.notice)
-        values = {name: self.said(value) if isinstance(value, str) else value for name, value in error.values.items()}
-        return known.format(**values) if known else error.notice
+        return self.said(error.notice)
 
     def minutes(self, minutes: float | None) -> str:
         """Write a time budget; None is no limit."""
         if minutes is None:
             return self("no_time_limit")
-        return self("minute" if minutes == 1 else "minutes", n=f"{minutes:g}")
+        return self("minutes", n=minutes)
 
     def rough_minutes(self, minutes: float) -> str:
         """Write a time as people say it: half minutes are below what anybody plans with."""
@@ -61,7 +60,7 @@ class ChatTexts:
 
     def counted(self, number: int, what: str) -> str:
         """Write a number with its noun."""
-        return self(f"{what}_1" if number == 1 else f"{what}_n", n=f"{number:,}")
+        return self(f"{what}_n", n=number)
 
     def money(self, cost_usd: float | None) -> str:
         """Write what was spent; unknown is not zero."""

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from agents.contracts.frozen import Confidence, Frozen, Text
+from agents.contracts.frozen import Confidence, Frozen, Said, Text
 from agents.contracts.plan import Plan
 from agents.contracts.sources import SourceCard
 
@@ -154,7 +154,7 @@ class SourceReading(Frozen):
     """Facts that do not speak of what was asked by themselves: used only where others to the point name their document."""
     dropped: int = Field(default=0, ge=0)
     """Facts dropped because their words do not stand in the source, or have nothing to do with the question."""
-    rejected: str = ""
+    rejected: Said = Said()
     """Why the source could not be read or used; empty when it was read."""
 
 

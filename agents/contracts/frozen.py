@@ -6,12 +6,21 @@ import inspect
 from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
+from string import Formatter
 from textwrap import dedent
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler, StringConstraints
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    StringConstraints,
+    model_validator,
+)  # fmt: skip
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
+from pydantic_core import CoreSchema, core_schema
 
 MAX_EXECUTOR_DEPTH = 3
 """Executors in a row, at most, in a feasible plan (specification, section 3). Settings may lower it, never raise it."""
@@ -99,6 +108,90 @@ def field_texts(model: type[BaseModel]) -> Mapping[str, str]:
                 case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(words))):
                     texts[name] = inspect.cleandoc(words)
     return texts
+
+
+class _Forms(Formatter):
+    """Fills in values; `{n:fact|facts}` is the form of a word that goes with the number `n`."""
+
+    none_is_one = False
+
+    def format_field(self, value: object, format_spec: str) -> str:
+        one, parted, more = format_spec.partition("|")
+        if not parted:
+            return str(super().format_field(value, format_spec))
+        number = float(str(value))
+        return one if number == 1 or (self.none_is_one and number < 2) else more
+
+
+def filled(form: str, values: Mapping[str, object], language: str = "en") -> str:
+    """Write a text with its values, as a language counts."""
+    forms = _Forms()
+    forms.none_is_one = language in {"fr", "pt"}  # "0 page", but "0 pages"
+    return forms.vformat(form, (), values)
+
+
+class Said(str):
+    """A sentence in English that knows its form and values, by which it is said in other languages.
+
+    Without values it is written as a string, else as `{"text", "form", "values"}`; each is read back.
+    """
+
+    form: str
+    values: Mapping[str, object]
+
+    def __new__(cls, form: str = "", /, **values: object) -> Self:
+        said = super().__new__(cls, filled(form, values) if values else form)
+        said.form, said.values = form, values
+        return said
+
+    @classmethod
+    def read(cls, written: object) -> Self:
+        """Read what was written; what was never more than a text has no values."""
+        match written:
+            case Said():
+                return cls(written.form, **written.values)
+            case str():
+                return cls(written)
+            case {"form": str(form), "values": dict(values)}:
+                return cls(
+                    form, **{name: cls.read(one) if isinstance(one, dict) else one for name, one in values.items()}
+                )
+        raise ValueError("neither a sentence nor its form with values")
+
+    def written(self) -> str | dict[str, object]:
+        """Write it for a store."""
+        if not self.values:
+            return str(self)
+        values = {name: one.written() if isinstance(one, Said) else one for name, one in self.values.items()}
+        return {"text": str(self), "form": self.form, "values": values}
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: object) -> CoreSchema:
+        writes = core_schema.plain_serializer_function_ser_schema(cls.written)
+        return core_schema.no_info_plain_validator_function(cls.read, serialization=writes)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"anyOf": [{"type": "string"}, {"type": "object"}]}
+
+
+class Reasoned(Frozen):
+    """Something with a reason: readable, and as other languages say it."""
+
+    reason: Text
+    said: Said | None = None
+    """The reason with its values; None where it has none."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _keep_values(cls, given: object) -> object:
+        if isinstance(given, dict) and isinstance(reason := given.get("reason"), Said) and reason.values:
+            return {"said": reason, **given}
+        return given
+
+    @property
+    def why(self) -> Said:
+        return self.said or Said(self.reason)
 
 
 class Usage(Frozen):

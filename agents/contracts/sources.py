@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from agents.contracts.frozen import Confidence, Frozen, QueryType, Text, digest
+from agents.contracts.frozen import Confidence, Frozen, QueryType, Reasoned, Said, Text, digest
 
 SourceKind = Literal["web", "library", "upload", "sample"]
 """Where a document came from; `sample` marks the invented documents that ship with the program."""
@@ -97,7 +97,7 @@ class SourceCard(Frozen):
     """ISO date and time of reading, UTC."""
     text_hash: Text
     language: str | None = None
-    tags: tuple[str, ...] = ()
+    tags: tuple[Said, ...] = ()
     """What was not read of it: pages that are pictures, the rest behind a wall, all but the abstract."""
     pages: tuple[int, ...] = ()
     """Where each page begins in the text, first page first; nothing for a document without pages."""
@@ -141,7 +141,7 @@ class OwnFile(Frozen):
     """As the user's computer calls it, without anything that is no name."""
     card: SourceCard
     """Its text lies in the blob store, under the hash that the contract binds."""
-    gaps: tuple[str, ...] = ()
+    gaps: tuple[Said, ...] = ()
     """What of it could not be read."""
 
 
@@ -149,13 +149,12 @@ Place = Literal["library", "web"]
 """Where a search can go beside the user's own files."""
 
 
-class RejectedSource(Frozen):
+class RejectedSource(Reasoned):
     """A document that was found and not used, with the reason."""
 
     url: Text
     title: str = ""
     """As far as it is known."""
-    reason: Text
     read: bool = False
     """Whether its text was read before it was set aside."""
 
@@ -212,8 +211,8 @@ class SourceTags(Frozen):
     """Why it is worth reading, or not, in one sentence."""
 
 
-class Candidate(Frozen):
-    """A document that a sweep found, kept or rejected, with the reason either way."""
+class Candidate(Reasoned):
+    """A document that a sweep found, with the reason why it was kept, or why it was not."""
 
     url: Text
     title: Text
@@ -226,8 +225,6 @@ class Candidate(Frozen):
     """Statements that the quick scan found in it."""
     excerpt: str = ""
     """A few of its sentences; for choosing, never evidence."""
-    reason: Text
-    """Why it was kept, or why it was not."""
 
 
 class Cluster(Frozen):

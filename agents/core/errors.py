@@ -18,11 +18,10 @@ Outside the tree, never leaving the engine: `Reject`, whose text the model is me
 Two texts each: `notice` is for the user, `str(error)` is for the log.
 """
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from agents.contracts.finding import Problem
+from agents.contracts.frozen import Said
 from agents.contracts.sources import SearchFailure
 
 if TYPE_CHECKING:
@@ -42,9 +41,6 @@ class DossierError(Exception):
     """Base of all errors that the program raises on purpose."""
 
     notice: str = "Something went wrong on our side. Nothing that was gathered is lost; please try again."
-    form: str = ""
-    """The notice with names in the place of its values, by which it is found in other languages; empty if it has none."""
-    values: Mapping[str, object] = MappingProxyType({})
     retryable: bool = False
     retry_after_s: float | None = None
     """Seconds for which the other side asked to be left alone."""
@@ -70,9 +66,8 @@ class BadRequest(DossierError):
     """What the user asked for cannot be done as it was asked; the message, filled in with values, is for the user."""
 
     def __init__(self, form: str, **values: object) -> None:
-        message = form.format(**values) if values else form
-        super().__init__(message)
-        self.notice, self.form, self.values = message, form, values
+        self.notice = Said(form, **values)
+        super().__init__(self.notice)
 
 
 class TooMany(BadRequest):
@@ -143,7 +138,7 @@ class SourceError(DossierError):
         retry_after_s: float | None = None,
     ) -> None:
         super().__init__(f"{url}: {reason}")
-        self.url, self.reason, self.fault = url, reason, fault
+        self.url, self.reason, self.fault = url, Said.read(reason), fault
         self.retryable, self.retry_after_s = retryable, retry_after_s
         self.notice = f"{url} was not used: {reason}."
 
@@ -160,10 +155,12 @@ class BudgetExceeded(DossierError):
 class StepFailed(DossierError):
     """A step of a job failed; the failure was recorded as data and is the same on replay."""
 
-    def __init__(self, key: str, *, type_: str, message: str, notice: str, retryable: bool, fault: str = "") -> None:
+    def __init__(
+        self, key: str, *, type_: str, message: str, notice: str, retryable: bool, fault: str = "", reason: str = ""
+    ) -> None:
         super().__init__(f"{key}: {type_}: {message}")
         self.key, self.type, self.message, self.fault = key, type_, message, fault
-        self.notice, self.retryable = notice, retryable
+        self.notice, self.retryable, self.reason = notice, retryable, Said.read(reason)
 
     def problem(self) -> Problem:
         """Write it as a failure that was survived."""

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from agents.contracts.contract import Contract
-from agents.contracts.frozen import Frozen, Text
+from agents.contracts.frozen import Frozen, Reasoned, Text
 from agents.contracts.plan import RoundRecord
 from agents.contracts.report import BlockedReason, Grade, JobStatus, Stage
 from agents.contracts.sources import SearchFailure, SourceCard
@@ -129,13 +129,12 @@ class SourceRead(Frozen):
     usage: Usage = Usage()
 
 
-class SourceRejected(Frozen):
+class SourceRejected(Reasoned):
     """A document was found and not used."""
 
     kind: Literal["rejected"] = "rejected"
     node: Text
     url: Text
-    reason: Text
     page: Literal["", "empty", "read"] = ""
     """What came of fetching it: no usable text, or text that was not used; empty when it was not fetched."""
 

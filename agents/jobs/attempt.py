@@ -13,9 +13,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
-from agents.contracts.frozen import Frozen
+from agents.contracts.frozen import Frozen, Said
 from agents.core.budget import Budget, Deadline, Spent, least
-from agents.core.errors import BudgetExceeded, DossierError, ModelError, StepFailed
+from agents.core.errors import BudgetExceeded, DossierError, ModelError, SourceError, StepFailed
 from agents.core.events import Event, JobChanged, NodeChanged, Numbered, TraceContext, current_trace
 from agents.core.port import Handlers, M, Pool, ProcessLimits, Slots
 from agents.core.time_policy import margin_s as margin_of
@@ -50,6 +50,8 @@ class StepRecord(Frozen):
     retryable: bool = False
     fault: str = ""
     """The error's own word for what went wrong, where its class has a list of them."""
+    reason: Said = Said()
+    """Why a document was not used."""
     elapsed: float
     """Seconds of the job's clock when the step ended."""
     steering: SteeringSnapshot = SteeringSnapshot()
@@ -68,15 +70,17 @@ class StepRecord(Frozen):
         if not isinstance(error, DossierError):
             return cls(type=name, message=f"{name} while researching", notice=DossierError.notice, **stand)
         name, said = (error.type, error.message) if isinstance(error, StepFailed) else (name, str(error))
+        why = error.reason if isinstance(error, SourceError | StepFailed) else Said()
         return cls(
-            type=name, message=said, notice=error.notice, retryable=error.retryable, fault=error.fault,
+            type=name, message=said, notice=error.notice, retryable=error.retryable, fault=error.fault, reason=why,
             spent=error.spent, **stand,
         )  # fmt: skip
 
     def failure(self, key: str) -> StepFailed:
         return StepFailed(
-            key, type_=self.type, message=self.message, notice=self.notice, retryable=self.retryable, fault=self.fault
-        )
+            key, type_=self.type, message=self.message, notice=self.notice, retryable=self.retryable, fault=self.fault,
+            reason=self.reason,
+        )  # fmt: skip
 
 
 class Fenced(Exception):

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from agents.contracts.frozen import Frozen
+from agents.contracts.frozen import Frozen, filled
 from agents.nlp.tokens import content_words, language_of
 from agents.verify.figures import figures, units
 from agents.verify.negation import denies, root
@@ -49,7 +49,7 @@ def knows(language: str) -> bool:
 
 def say(language: str, name: str, **values: object) -> str:
     """Fill the sentence `name`, in English where `language` has none."""
-    return _locale(known(language)).says[name].format(**values)
+    return filled(_locale(known(language)).says[name], values, known(language))
 
 
 @cache

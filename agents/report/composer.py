@@ -4,7 +4,7 @@ Code's own words about the research are written here as blocks too.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from agents.contracts.body import (
     Align,
@@ -94,7 +94,7 @@ class Composer:
         numbers = sorted({order.index(self.facts[fact_id].source_id) + 1 for fact_id in facts})
         return sentence.model_copy(update={"facts": facts, "citations": tuple(numbers)})
 
-    def references(self) -> tuple[Reference, ...]:
+    def references(self, told: Callable[[str], str]) -> tuple[Reference, ...]:
         """Give the reference list: exactly what was cited, with every quote that a sentence rests on, each once."""
         found = []
         for n, (source_id, fact_ids) in enumerate(self._cited.items(), 1):
@@ -104,7 +104,7 @@ class Composer:
                 for one in facts
             )
             known_since = min(filter(None, (one.known_since for one in facts)), default="")
-            found.append(reference_of(card, n, quotes).model_copy(update={"known_since": known_since}))
+            found.append(reference_of(card, n, quotes, told).model_copy(update={"known_since": known_since}))
         return tuple(found)
 
     # ---- the text

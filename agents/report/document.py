@@ -88,7 +88,7 @@ class _Report:
             self._compose()
         else:
             self._nothing_found()
-        text, references = self.composer.body(), self.composer.references()
+        text, references = self.composer.body(), self.composer.references(words.reason)
         reasons = self._grade_reasons()
         grade: Grade = "nothing_found" if not self.has_facts else "partial" if reasons else "complete"
         tags = self._tags(len(references))
@@ -267,8 +267,9 @@ class _Report:
         return self.words.part.format(title=node.title.rstrip(".?!"), note=_sentence(self._note(node)))
 
     def _note(self, node: Finding) -> str:
-        """Say in the report's language what is missing of a node; what the run noted of it is English."""
-        own = node.note if self.words.language == "en" else ""
+        """Say in the report's language what is missing of a node; errors, and languages without reasons, know English."""
+        can_say = self.words.language == "en" or (self.words.reasons and node.status != "failed")
+        own = self.words.reason(node.note) if can_say else ""
         return self.making.ended(node) or own or self.words.statuses.get(node.status, "")
 
     def _grade_reasons(self) -> tuple[str, ...]:

@@ -162,7 +162,7 @@ class Making:
             own = _OWN.match(one.url)  # a document of the user's own is called by its name in its folder
             name = unquote(one.url[own.end() :]) if own else one.url
             title = one.title if one.title and one.title != one.url else name
-            yield (linked(title, one.url), Words(text=f": {' '.join(self.words.reason(one.reason).split())}"))
+            yield (linked(title, one.url), Words(text=f": {' '.join(self.words.reason(one.why).split())}"))
 
     def stand_ins(self) -> tuple[str, ...]:
         """Say which model answered in whose place, and why."""
@@ -221,7 +221,7 @@ class Making:
         if left := sum(claim.verdict == "not_checked" for claim in truth.claims):
             yield said.unchecked.format(n=left, m=len(truth.claims))
         if short := unverified(truth):
-            yield said.one_unverified if short == 1 else said.unverified.format(n=short)
+            yield said.unverified.format(n=short)
 
     def weak_claims(self) -> Iterator[str]:
         """Say how many claims rest on less than was asked for; what each rests on, the table of the claims says."""

@@ -21,7 +21,7 @@ _END_CHARACTERS = 12  # the same where a script has no spaces
 _SHOWN = 220  # characters of a quote shown in the reference list; the document holds all of it
 
 
-def reference_of(card: SourceCard, n: int, quotes: tuple[Quote, ...]) -> Reference:
+def reference_of(card: SourceCard, n: int, quotes: tuple[Quote, ...], told: Callable[[str], str] = str) -> Reference:
     """Describe a source as an entry of the reference list."""
     return Reference(
         n=n,
@@ -33,7 +33,7 @@ def reference_of(card: SourceCard, n: int, quotes: tuple[Quote, ...]) -> Referen
         published=card.published,
         accessed=card.retrieved,
         kind=card.kind,
-        notes=card.tags,
+        notes=tuple(map(told, card.tags)),
         quotes=quotes,
     )
 

@@ -5,9 +5,11 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import cast
+from types import MappingProxyType
 
 from babel.numbers import format_decimal
+
+from agents.contracts.frozen import Said, filled
 
 LOCALES = Path(__file__).with_name("locales")
 RIGHT_TO_LEFT = frozenset({"ar", "fa", "he", "ur", "ps", "yi", "dv", "ckb"})
@@ -16,16 +18,27 @@ _MAX_TRANSITION = 120  # a longer sentence that ends with a colon states somethi
 _FIGURE = re.compile(r"\d")
 
 
+class Form(str):
+    """A text with places that are filled in as its language counts."""
+
+    language = "en"
+
+    def format(self, *_: object, **values: object) -> str:
+        return filled(self, values, self.language)
+
+
 class Texts:
     """Texts by name, as attributes; `{…}` are the places that are filled in."""
 
-    def __init__(self, texts: Mapping[str, object]) -> None:
-        self.texts = texts
+    def __init__(self, texts: Mapping[str, object], language: str) -> None:
+        self.texts, self.language = texts, language
 
-    def __getattr__(self, name: str) -> str:
+    def __getattr__(self, name: str) -> Form:
         if name not in self.texts:
             raise AttributeError(name)
-        return cast("str", self.texts[name])
+        form = Form(self.texts[name])
+        form.language = self.language
+        return form
 
 
 class Wording(Texts):
@@ -34,26 +47,24 @@ class Wording(Texts):
     def __init__(self, language: str) -> None:
         own, english = _file(language), _file("en")
         tables = {name: {**part, **own.get(name, {})} for name, part in english.items() if isinstance(part, dict)}
-        super().__init__({**english, **own, **tables})
-        self.language = language
+        super().__init__({**english, **own, **tables}, language)
         self.quotes: tuple[str, str] = tuple(self.texts["quotes"])  # type: ignore[arg-type,assignment]
         self.no_fact = tuple(own.get("no_fact", ()))
         """Patterns of sentences that state no fact: transitions, and statements about the research itself."""
         self.statuses, self.figures, self.tags = tables["statuses"], tables["figures"], tables["tags"]
         self.grades, self.verdicts, self.claim_verdicts = tables["grades"], tables["verdicts"], tables["claim_verdicts"]
-        self.ledger, self.changes = Texts(tables["ledger"]), Texts(tables["changes"])
-        self.earlier, self.memory = Texts(tables["earlier"]), Texts(tables["memory"])
+        self.ledger, self.changes = Texts(tables["ledger"], language), Texts(tables["changes"], language)
+        self.earlier, self.memory = Texts(tables["earlier"], language), Texts(tables["memory"], language)
         self.reasons = tables["reasons"]
         """Why a document was not used, or not wholly, by what the program says in English."""
         self.providers = tables["providers"]
 
-    def reason(self, said: str) -> str:
-        """Say why a document was not used: a phrase of the list, and behind it, in brackets, what is particular to it."""
-        if said in self.reasons:
-            return self.reasons[said]
-        phrase, *details = said.split(" (")
-        told = (f" ({self.reasons.get(one.removesuffix(')'), one.removesuffix(')'))})" for one in details)
-        return self.reasons.get(phrase, phrase) + "".join(told)
+    def reason(self, said: str, more: Mapping[str, str] = MappingProxyType({})) -> str:
+        """Say in this language what the program says in English; as it is where neither list has words for it."""
+        whole = Said.read(said)
+        known = more.get(whole.form) or self.reasons.get(whole.form, whole.form)
+        values = {name: self.reason(one, more) if isinstance(one, str) else one for name, one in whole.values.items()}
+        return filled(known, values, self.language) if values else known
 
     def provider(self, name: str) -> str:
         """Name what was searched, for a reader; a folder of documents goes by its own name."""
@@ -61,7 +72,7 @@ class Wording(Texts):
 
     def told(self, form: str, /, **values: object) -> str:
         """Say a phrase of the list with its values."""
-        return self.reasons.get(form, form).format(**values)
+        return self.reason(Said(form, **values))
 
     def number(self, value: float, digits: str = "0.00") -> str:
         """Write a figure as the language does: with a comma in German."""

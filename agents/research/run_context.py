@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from agents.contracts.contract import PaceSeen
 from agents.contracts.finding import Section, SectionInput
-from agents.contracts.frozen import Frozen
+from agents.contracts.frozen import Frozen, Said
 from agents.contracts.plan import Leaf, SkippedTopic
 from agents.contracts.report import ReportDocument
 from agents.contracts.sources import CorpusSurvey, Hit, SearchQuery, SearchResult, Source, SourceCard
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 GIVEN_UP = "given up after 3 failed attempts"
-SAME_ATTEMPT = " (tried once for several branches)"
+SAME_ATTEMPT = "{why} (tried once for several branches)"
 
 NO_STAND_IN: frozenset[ModelFault] = frozenset({"key", "unknown_model", "request"})
 """Faults that the operator must mend: standing in for them would hide a wrong configuration."""
@@ -413,7 +413,7 @@ class RunContext:
             if first:
                 self.failed[canonical(url)] += error.fault in {"document", "site"}
                 raise
-            raise SourceError(url, f"{error.reason}{SAME_ATTEMPT}", "repeated") from None
+            raise SourceError(url, Said(SAME_ATTEMPT, why=error.reason), "repeated") from None
         self.allow(url, fetched.card.published)
         return fetched
 

@@ -8,10 +8,10 @@ import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from agents.contracts.frozen import digest
+from agents.contracts.frozen import Said, digest
 from agents.contracts.sources import Hit, SearchQuery, SearchResult, Source
 from agents.core.errors import ConfigError
 from agents.nlp.lang import spans
@@ -22,7 +22,7 @@ from agents.search.telling_terms import Phrase, phrases
 APPLICATION = 0x446F7369
 """Written into the file, so that a database of something else is never taken for an index."""
 
-LAYOUT = 6
+LAYOUT = 7
 """Raised when the tables, or what is written into them, change."""
 
 NAMED = 1.5
@@ -66,7 +66,7 @@ class FileOutcome:
     stamp: str
     """Changes when the file does."""
     source: Source | None = None
-    reason: str = ""
+    reason: Said = field(default_factory=Said)
 
 
 @dataclass(frozen=True)
@@ -118,9 +118,10 @@ class Index:
         rows = self._db.execute("select url, stamp from document union all select url, stamp from skipped")
         return {str(url): str(stamp) for url, stamp in rows}
 
-    def skipped(self) -> list[tuple[str, str]]:
+    def skipped(self) -> list[tuple[str, Said]]:
         return [
-            (str(url), str(reason)) for url, reason in self._db.execute("select url, reason from skipped order by url")
+            (str(url), Said.read(json.loads(reason)))
+            for url, reason in self._db.execute("select url, reason from skipped order by url")
         ]
 
     def change(self, removed: Iterable[str], added: Iterable[FileOutcome]) -> None:
@@ -136,7 +137,8 @@ class Index:
             for one in added:
                 self._remove(one.url)
                 if one.source is None:
-                    self._db.execute("insert into skipped values (?, ?, ?)", (one.url, one.stamp, one.reason))
+                    reason = json.dumps(one.reason.written())
+                    self._db.execute("insert into skipped values (?, ?, ?)", (one.url, one.stamp, reason))
                 else:
                     self._add(one.source, one.stamp)
 

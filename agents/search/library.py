@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
 
+from agents.contracts.frozen import Said
 from agents.contracts.sources import (
     CorpusSurvey,
     DocumentNote,
@@ -181,7 +182,7 @@ class _File:
         self.suffix = path.suffix.lower()
         self.apart = self.suffix in READ
         self._most = MAX_BYTES if self.apart else PLAIN_MAX_BYTES
-        self._too_large = f"it is too large (> {self._most // 1_000_000} MB)"
+        self._too_large = Said("it is too large (> {size})", size=f"{self._most // 1_000_000} MB")
 
     async def read(self) -> FileOutcome:
         """Give its document, or the reason why it is none."""
@@ -191,7 +192,7 @@ class _File:
         except OSError:
             reason = UNREADABLE
         if reason := reason or self._disguised(raw):
-            return FileOutcome(self.url, self.stamp, reason=reason)
+            return FileOutcome(self.url, self.stamp, reason=Said.read(reason))
         try:
             if self.apart:
                 document = await read_document(raw, "", self.url, FILE_S)

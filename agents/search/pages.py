@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from html import escape
 from urllib.parse import urlsplit
 
-from agents.contracts.frozen import digest
+from agents.contracts.frozen import Said, digest
 from agents.contracts.sources import PROVIDER_COPY, Source, SourceKind
 from agents.nlp.tokens import language_of, one_line, seen, unruffled
 from agents.web.decoding import Document
@@ -48,7 +48,7 @@ def source_of(
     *,
     kind: SourceKind = "web",
     key: str = "",
-    tags: tuple[str, ...] = (),
+    tags: tuple[Said, ...] = (),
 ) -> Source:
     """Make a source of a document.
 
@@ -74,7 +74,7 @@ def source_of(
         published=document.published,
         retrieved=retrieved,
         language=document.language or (language_of(text) if text.strip() else None),
-        tags=(*tags, *document.gaps),
+        tags=(*tags, *map(Said.read, document.gaps)),
         pages=document.page_starts,
     )
 
@@ -171,7 +171,7 @@ class PageCache:
         self._drop(key)
         author = "; ".join(authors[:3]) + (" et al." if len(authors) > 3 else "")
         copy = Document(title, text, author=author or None, published=published)
-        tags = (*(() if whole else (ABSTRACT,)), PROVIDER_COPY.format(provider=provider))
+        tags = (*(() if whole else (Said(ABSTRACT),)), Said(PROVIDER_COPY, provider=provider))
         source = source_of(url, copy, None, tags=tags)
         self._pages[key] = _Cached(source, whole, self._clock())
         self._chars += len(text)

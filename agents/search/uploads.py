@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from urllib.parse import quote
 
+from agents.contracts.frozen import Said
 from agents.contracts.sources import (
     CorpusSurvey,
     OwnFile,
@@ -97,12 +98,10 @@ async def take(given: Sequence[UploadedFile], known: Sequence[OwnFile], texts: T
             continue
         files.append(_told_apart(outcome, (*known, *files)))
     if beyond:
-        of_chat = room < AT_ONCE
-        form = "{n} files were not added: one message brings up to {most}."
-        if of_chat:
-            form = "{n} files were not added: a chat holds up to {most}."
-        form = form if beyond > 1 else form.replace("files were", "file was")
-        refused.append(BadRequest(form, n=beyond, most=MAX_FILES if of_chat else AT_ONCE))
+        form, most = "{n} {n:file was|files were} not added: one message brings up to {most}.", AT_ONCE
+        if room < AT_ONCE:
+            form, most = "{n} {n:file was|files were} not added: a chat holds up to {most}.", MAX_FILES
+        refused.append(BadRequest(form, n=beyond, most=most))
     return UploadResult(tuple(files), tuple(refused))
 
 
@@ -111,7 +110,7 @@ async def _read(given: UploadedFile, texts: Texts, now: str) -> OwnFile | str:
     if not given.body:
         return "it is empty"
     if len(given.body) > MAX_BYTES:
-        return f"it is too large (> {MAX_BYTES // 1_000_000} MB)"
+        return Said("it is too large (> {size})", size=f"{MAX_BYTES // 1_000_000} MB")
     name = plain_name(given.name)
     # By its content, so that the same file is the same source wherever it is given; the name is for people.
     url = f"{SCHEME}{sha256(given.body).hexdigest()[:16]}/{quote(name)}"
@@ -133,7 +132,7 @@ async def _read(given: UploadedFile, texts: Texts, now: str) -> OwnFile | str:
         language=document.language,
         pages=document.page_starts,
     )
-    return OwnFile(name=name, card=card, gaps=document.gaps)
+    return OwnFile(name=name, card=card, gaps=tuple(map(Said.read, document.gaps)))
 
 
 def plain_name(name: str) -> str:

@@ -18,6 +18,7 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 import httpcore2
 import httpx2
 
+from agents.contracts.frozen import Said
 from agents.core.errors import SourceError
 from agents.core.transport import PROXY_WANTS_A_NAME, RetryPolicy, advice
 from agents.web.guard import AllowedHosts, Blocked, Guard, GuardedTransport, Resolver, system_resolver
@@ -97,7 +98,7 @@ class _Clock:
                 yield
         except TimeoutError as error:
             seconds = self.total_s if self._work.expired() else self.deadline_s
-            raise _passing(url, f"it took too long ({seconds or 0:.3g} s)") from error
+            raise _passing(url, Said("it took too long ({seconds} s)", seconds=f"{seconds or 0:.3g}")) from error
 
     @asynccontextmanager
     async def standing_still(self) -> AsyncIterator[None]:
@@ -216,7 +217,7 @@ class Fetcher:
                 if isinstance(answer, FetchedPage):
                     return answer
                 at = self._guard.check(at.join(_written(answer)))
-        raise SourceError(url, f"it redirects too often (> {MAX_REDIRECTS})")
+        raise SourceError(url, "it redirects too often")
 
     async def _get(self, url: str, at: httpx2.URL, origin: str) -> FetchedPage | str:
         """Ask for one address; give the answer, or where it redirects."""
@@ -238,12 +239,13 @@ class Fetcher:
         if 200 <= code < 300:
             return
         reason = _STATUS.get(code) or ("its server failed" if code >= 500 else "its server did not hand it out")
+        why = Said("{why} ({code})", why=reason, code=code)
         if code not in _PASSING:
-            raise SourceError(url, f"{reason} ({code})")
+            raise SourceError(url, why)
         wait_s = retry_after_s(response.headers.get("retry-after", ""), self._now())
         if wait_s:
             self._manners.pause(origin, wait_s)
-        raise _passing(url, f"{reason} ({code})", retry_after_s=wait_s)
+        raise _passing(url, why, retry_after_s=wait_s)
 
     def _judge_headers(self, url: str, response: httpx2.Response) -> None:
         """Refuse, before the body comes, what it would be no use to read."""
@@ -274,7 +276,7 @@ class Fetcher:
         return b"".join(parts)
 
     def _too_large(self, url: str) -> SourceError:
-        return SourceError(url, f"it is too large (> {self._max_bytes / 2**20:g} MiB)")
+        return SourceError(url, Said("it is too large (> {size})", size=f"{self._max_bytes / 2**20:g} MiB"))
 
     async def _robots_txt(self, address: str) -> bytes | None:
         """Ask a site for its rules, under the same guard; None when it does not answer."""

@@ -16,6 +16,7 @@ from fnmatch import fnmatchcase
 import httpcore2
 import httpx2
 
+from agents.contracts.frozen import Said
 from agents.core.errors import ConfigError
 from agents.core.transport import proxy_for
 
@@ -174,7 +175,9 @@ class Guard:
         written = str(url)
         scheme = _SCHEME.match(written)
         if not scheme or scheme[1].lower() not in {"http", "https"}:
-            raise Blocked(f"its address is not one of the web ({scheme[1].lower()}:)" if scheme else MALFORMED)
+            raise Blocked(
+                Said("its address is not one of the web ({scheme}:)", scheme=scheme[1].lower()) if scheme else MALFORMED
+            )
         if _FOREIGN.search(written):
             raise Blocked(MALFORMED)
         authority = _AUTHORITY.match(written)
@@ -194,7 +197,7 @@ class Guard:
         if self._allowed.target(host, port) is None:
             self._check_host(host)
             if port not in PORTS:
-                raise Blocked(f"its address names a port that is not one of web pages ({port})")
+                raise Blocked(Said("its address names a port that is not one of web pages ({port})", port=port))
         return parsed
 
     async def admit(self, url: str | httpx2.URL) -> httpx2.URL:

@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from lxml import etree
 
+from agents.contracts.frozen import Said
 from agents.core.errors import SourceError
 from agents.nlp.tokens import collapsed, seen
 from agents.web.decoding import Document
@@ -287,7 +288,7 @@ def _book(archive: zipfile.ZipFile) -> Document:
         if name in archive.namelist():
             chapters.append(whole_text(archive.read(name).decode("utf-8", "replace"))[0])
         missing += name not in archive.namelist()
-    gaps = [f"some of its chapters are missing ({missing})"] if missing else []
+    gaps = [Said("some of its chapters are missing ({n})", n=missing)] if missing else []
     facts = facts_of(package)
     return document_of("\n\n".join(filter(None, chapters)), facts, date=facts.get("date", ""), gaps=gaps)
 

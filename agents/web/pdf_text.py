@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import pypdfium2  # type: ignore[import-untyped]
 import pypdfium2.raw as raw  # type: ignore[import-untyped]
 
+from agents.contracts.frozen import Said
 from agents.core.errors import SourceError
 from agents.nlp.tokens import language_of, one_line, stop_words, visible
 from agents.web.decoding import MAX_NAME, Document, file_name, title_of
@@ -121,10 +122,14 @@ def read_pdf(body: bytes, url: str) -> Document:
         flow.add(lines, width)
     facts = pdf.get_metadata_dict()
     text = flow.text
-    gaps = [f"some pages could not be read ({_named(unread)} / {total})"] if unread else []
-    gaps += [f"the letters of some pages could not be read ({_named(garbled)} / {total})"] if garbled else []
-    gaps += [f"some letters could not be read ({_named(unnamed)} / {total})"] if unnamed else []
-    gaps += [f"only its first pages were read ({len(pages)} / {total})"] if len(pages) < total else []
+    short = {
+        "some pages could not be read ({pages} / {all})": unread,
+        "the letters of some pages could not be read ({pages} / {all})": garbled,
+        "some letters could not be read ({pages} / {all})": unnamed,
+    }
+    gaps = [Said(form, pages=_named(some), all=total) for form, some in short.items() if some]
+    if len(pages) < total:
+        gaps.append(Said("only its first pages were read ({pages} / {all})", pages=len(pages), all=total))
     return Document(
         title=title_of(_title(facts.get("Title", "")), text) or _headline(pages[0]) or file_name(url),
         text=text,

@@ -16,6 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 from lxml import etree
 from markdown_it import MarkdownIt
 
+from agents.contracts.frozen import Said
 from agents.core.errors import SourceError
 from agents.nlp.tokens import collapsed, language_of, one_line, seen, unruffled
 from agents.web.decoding import MAX_NAME, Document, decode, file_name
@@ -182,7 +183,7 @@ async def read_page(
                 fetched = await fetcher.fetch(page.document_url, named_by_user=named_by_user)
                 return fetched, await read_document(fetched.body, fetched.content_type, fetched.final_url)
     except TimeoutError as error:
-        raise SourceError(url, f"it took too long ({deadline_s:.3g} s)", "site") from error
+        raise SourceError(url, Said("it took too long ({seconds} s)", seconds=f"{deadline_s:.3g}"), "site") from error
     except SourceError as error:
         if error.url == url:
             raise
@@ -209,10 +210,10 @@ async def read_document(body: bytes, content_type: str, url: str, limit_s: float
     if "elsewhere" in found:
         raise Elsewhere(url, str(found["elsewhere"]))
     if "reason" in found:
-        raise SourceError(url, str(found["reason"]))
+        raise SourceError(url, Said.read(found["reason"]))
     pages = tuple((int(start), int(end)) for start, end in found.pop("pages"))
     links = tuple((str(address), str(label)) for address, label in found.pop("links"))
-    return Document(pages=pages, links=links, gaps=tuple(found.pop("gaps")), **found)
+    return Document(pages=pages, links=links, gaps=tuple(map(Said.read, found.pop("gaps"))), **found)
 
 
 async def warm_up() -> None:

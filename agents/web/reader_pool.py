@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from typing import Any
 
+from agents.contracts.frozen import Said
 from agents.core.errors import SourceError
 from agents.core.paths import IMPORT_PATH
 from agents.web.decoding import Document
@@ -173,11 +174,12 @@ def main() -> None:
 
 def _answer(read: Callable[[bytes, str, str], Document], body: bytes, head: Mapping[str, str]) -> dict[str, Any]:
     try:
-        return asdict(read(body, head["content_type"], head["url"]))
+        document = read(body, head["content_type"], head["url"])
+        return {**asdict(document), "gaps": [Said.read(gap).written() for gap in document.gaps]}
     except Elsewhere as page:
         return {"elsewhere": page.document_url}
     except SourceError as error:
-        return {"reason": error.reason}
+        return {"reason": error.reason.written()}
     except (MemoryError, RecursionError):
         return {"reason": BROKEN}
 

@@ -418,7 +418,7 @@ parts.EvidencePanel =
                     ) : (
                       r.title || named(r.url)
                     )}
-                    <small>{why(r.reason)}</small>
+                    <small>{why(r.said ?? r.reason)}</small>
                   </li>
                 ))}
               </ul>

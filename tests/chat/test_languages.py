@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from agents.chat.texts import ChatTexts, locales
+from agents.contracts.frozen import Said
+from agents.contracts.sources import RejectedSource
 from agents.core.errors import BadOutput, BadRequest
 from agents.report.wording import wording
+from agents.research.run_context import SAME_ATTEMPT
 
 SOURCE = "\n".join(path.read_text("utf-8") for path in Path("agents").rglob("*.py"))
 JOINED = re.sub(r'"\s*\n\s*f?"', "", SOURCE).replace("{{", "{").replace("}}", "}")
@@ -27,7 +30,7 @@ def test_german_has_every_text_of_the_chat_and_every_place_in_it():
 
 def test_what_is_translated_by_its_english_sentence_is_said_somewhere_and_keeps_its_values():
     said = locales()["de"]["said"]
-    orphans = {one for one in said if one.split(": --time")[0].replace("file was", "files were") not in JOINED}
+    orphans = {one for one in said if one.split(": --time")[0] not in JOINED}
     starters = Path("examples/starters.json").read_text("utf-8")
 
     assert {text for text in orphans if text not in starters} == set()
@@ -50,7 +53,7 @@ def test_an_error_is_said_in_the_language_of_the_talk(error, german):
 
 
 REASONS = re.compile(
-    r"""(?:SourceError\([\w.\[\]]+, |reason = |^[A-Z_]+ = )\(?\s*f?"((?:it|its|there|the|only|robots)[^"{]+)""",
+    r"""(?:SourceError\([\w.\[\]]+, |reason = |^[A-Z_]+ = |Said\(\s*|^\s+(?="some))\(?\s*f?"((?:it|its|there|the|only|robots|some|copy)[^"]+)""",
     re.MULTILINE,
 )
 
@@ -58,20 +61,59 @@ REASONS = re.compile(
 @pytest.mark.parametrize("language", ["de", "fr", "es"])
 def test_why_a_document_was_not_used_is_said_in_the_language_of_the_screen(language):
     """Every reason that the readers, the searchers and the sweep give: none has to be left out, or stays English."""
-    files = [path for room in ("web", "search") for path in Path("agents", room).glob("*.py")]
-    given = {found.partition(" (")[0] for path in files for found in REASONS.findall(path.read_text("utf-8"))}
+    rooms = ("web", "search", "research/reading", "contracts")
+    files = [path for room in rooms for path in Path("agents", room).glob("*.py")]
+    given = {found for path in files for found in REASONS.findall(path.read_text("utf-8"))}
     # "it is {kind}, not a text" has its phrases one by one; a package that is missing is no document.
-    missing = {one for one in given if one not in wording(language).reasons and one != "it is " and "`" not in one}
-    assert len(given) > 50
+    missing = {
+        one
+        for one in given
+        if one not in wording(language).reasons and not one.startswith("it is {") and "`" not in one
+    }
+    assert len(given) > 60
     assert missing == set()
 
 
-def test_what_is_particular_to_a_reason_stands_in_brackets():
-    german = wording("de")
-    assert german.reason("there is no such page (404) (tried once for several branches)") == (
-        "die Seite gibt es nicht (404) (einmal für mehrere Teile versucht)"
+def test_a_reason_keeps_its_values_through_a_store_and_is_said_with_them():
+    refused = RejectedSource(
+        url="https://a.example",
+        reason=Said(SAME_ATTEMPT, why=Said("{why} ({code})", why="there is no such page", code=404)),
     )
-    assert german.reason("a reason that nobody translated") == "a reason that nobody translated"
+    stored = RejectedSource.model_validate_json(refused.model_dump_json())
+
+    assert stored == refused
+    assert stored.reason == "there is no such page (404) (tried once for several branches)"
+    assert wording("de").reason(stored.why) == "die Seite gibt es nicht (404) (einmal für mehrere Teile versucht)"
+    assert RejectedSource(url="x", reason="nobody translated this {one}").why == "nobody translated this {one}"
+
+
+@pytest.mark.parametrize(
+    ("language", "one", "many"),
+    [
+        (
+            "en",
+            "1 statement was put right from its source, 0 were",
+            "2 statements were put right from their sources, 1 was",
+        ),
+        ("de", "1 Aussage wurde aus ihrer Quelle berichtigt", "2 Aussagen wurden aus ihren Quellen berichtigt"),
+        ("fr", "1 énoncé a été corrigé d’après sa source, 0 supprimé.", "2 énoncés ont été corrigés"),
+        (
+            "es",
+            "1 enunciado se corrigió según su fuente",
+            "2 enunciados se corrigieron según sus fuentes, 1 se eliminó",
+        ),
+    ],
+)
+def test_one_is_one_and_more_are_more(language, one, many):
+    assert wording(language).ledger.mended.format(n=1, m=0).startswith(one)
+    assert wording(language).ledger.mended.format(n=2, m=1).startswith(many)
+
+
+def test_every_text_with_a_form_for_a_number_names_its_value():
+    """A form that `{n:one|more}` chooses needs the value, in every file of every language."""
+    for file in [*Path("agents").rglob("locales/*.toml"), Path("public/words.js")]:
+        for form in re.findall(r"\{(\w+):[^{}|]*\|[^{}]*\}", file.read_text("utf-8")):
+            assert form in {"n", "m", "facts", "sources", "all", "count"}, (file, form)
 
 
 async def test_a_german_talk_is_refused_in_german(talker):

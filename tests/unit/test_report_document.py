@@ -356,12 +356,17 @@ def test_a_question_without_an_answer_is_named_once(section):
 
 
 def test_a_report_that_found_nothing_says_so_of_each_branch_in_its_language():
-    empty = world.FREIGHT.model_copy(update={"status": "empty", "note": "none of the 8 documents mentions it"})
-    findings = (world.TOP.model_copy(update={"children": (empty,)}),)
-    document = world.document(contract=world.contract(language="de"), findings=findings, frame=None)
+    for language, said in {
+        "de": "Freight: keins der 8 Dokumente erwähnt es.",
+        "it": "Freight: nulla di pertinente trovato.",
+    }.items():
+        note = wording(language).told("none of the {n} documents mentions it", n=8)
+        empty = world.FREIGHT.model_copy(update={"status": "empty", "note": note})
+        findings = (world.TOP.model_copy(update={"children": (empty,)}),)
+        document = world.document(contract=world.contract(language=language), findings=findings, frame=None)
 
-    assert document.grade == "nothing_found"
-    assert "Freight: nichts zur Sache gefunden." in document.limitations
+        assert document.grade == "nothing_found"
+        assert said in document.limitations
     assert "none of the 8" not in document.markdown
 
 
@@ -379,7 +384,7 @@ def test_figures_of_the_whole_report_stand_in_methodology_and_not_again_among_th
     assert "The confidence of this report is 33 of 100 (< 70)." in document.grade_reasons
     assert "33 of 100" not in said
     assert "English only." not in said
-    assert "1 of 1 claims rest on less evidence" in said
+    assert "1 of 1 claim rests on less evidence" in said
 
 
 def test_a_document_that_was_read_and_not_used_is_called_by_its_title():

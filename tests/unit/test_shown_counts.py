@@ -66,7 +66,7 @@ def test_a_claims_row_counts_each_quote_once_as_it_is_listed(given_: list[tuple[
 def test_the_sentence_of_the_methodology_counts_as_the_head_does() -> None:
     report = document()
     verified, judged = tally(one.verdict for one in report.sentences)
-    found = re.search(r"(\d+) of (\d+) statements were verified", report.markdown)
+    found = re.search(r"(\d+) of (\d+) statements? (?:was|were) verified", report.markdown)
     assert (found is None and not judged) or (int(found[1]), int(found[2])) == (verified, judged)
 
 

@@ -175,7 +175,7 @@ def test_every_event_a_reader_should_hear_of_is_in_the_feed():
         "Left out https://b.example/: it holds no text.",
         "Wrote “Costs”, 40 words.",
         "Search is limited.",
-        "Report saved: nothing found, 0 references.",
+        "Report saved, 0 references.",
         "Done.",
     ]
     assert tree.view().now == "Done."

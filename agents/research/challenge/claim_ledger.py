@@ -224,7 +224,7 @@ def _other_period(claim: str, quote: str) -> bool:
 
 def _is_damaged(card: SourceCard) -> bool:
     """Tell a source of which part could not be read; that its copy is of unknown age says nothing against its words."""
-    return any(not tag.startswith(PROVIDER_COPY.partition("{")[0]) for tag in card.tags)
+    return any(tag.form != PROVIDER_COPY for tag in card.tags)
 
 
 def evidence_of(fact: Fact, card: SourceCard, held: Held) -> Evidence:

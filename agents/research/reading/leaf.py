@@ -6,7 +6,7 @@ from typing import TypedDict
 from agents.contracts.contract import place
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, NodeStatus, Problem, SearchRecord
-from agents.contracts.frozen import digest
+from agents.contracts.frozen import Said, digest
 from agents.contracts.plan import Leaf, RetryEntry
 from agents.contracts.report import Earlier
 from agents.contracts.sources import RejectedSource, Source, SourceCard
@@ -33,6 +33,8 @@ SOURCES_OF_A_LOOKUP = 2
 
 SHORTENED = "the run was shortened before all its sources were read"
 Phrase = Callable[..., str]
+SAME_TEXT = "the same text as another source ({source})"
+FOUND = "{facts} {facts:fact|facts} of {sources} {sources:source|sources}"
 """Says a phrase with its values in the language of the report."""
 NOTHING_YET = "you stopped it before it had found anything"
 AWAITS = "what the sections beside it read may answer it"
@@ -98,7 +100,8 @@ def leaf_handler(context: RunContext) -> Handler:
         if STOPPED in cut:
             status, note = "stopped", stopped_with(facts, sources, told)
         elif cut:
-            status, note = ("partial", note or SHORTENED) if facts else ("stopped", SHORTENED)
+            short = told(SHORTENED)
+            status, note = ("partial", note or short) if facts else ("stopped", short)
         if facts and not cut:
             tell("writing", kept(facts, sources, told))  # as soon as those beside it were read
         elif status == "empty" and given.beside:
@@ -158,8 +161,14 @@ def graded(
     if not found_any:
         return "failed" if records and failed == len(records) else "empty", _nothing(records, rejected, told)
     if problems:
-        return "partial", told("{n} of {all} sources could not be worked through", n=len(problems), all=tried)
-    return ("partial", told("{n} of {all} searches failed", n=failed, all=len(records))) if failed else ("done", "")
+        return "partial", told(
+            "{n} of {all} {all:source|sources} could not be worked through", n=len(problems), all=tried
+        )
+    return (
+        ("partial", told("{n} of {all} {all:search|searches} failed", n=failed, all=len(records)))
+        if failed
+        else ("done", "")
+    )
 
 
 def _failed_searches(path: str, records: tuple[SearchRecord, ...]) -> list[Problem]:
@@ -302,7 +311,7 @@ def gathered(
             continue
         if twin := texts.get(one.card.text_hash):
             # One document under two addresses is one source.
-            rejected.append(RejectedSource(url=url, reason=f"the same text as another source ({twin})", read=True))
+            rejected.append(RejectedSource(url=url, reason=Said(SAME_TEXT, source=twin), read=True))
             continue
         texts[one.card.text_hash] = url
         used = tuple(fact for fact in one.reading.facts if fact.id not in left_out)
@@ -330,14 +339,13 @@ def joined(
 
 def kept(facts: tuple[Fact, ...], sources: tuple[SourceCard, ...], told: Phrase, verb: str = "from") -> str:
     """Say how much a leaf has found."""
-    few = ("fact" if len(facts) == 1 else "facts", "source" if len(sources) == 1 else "sources")
-    return told(f"{verb} {{facts}} {few[0]} of {{sources}} {few[1]}", facts=len(facts), sources=len(sources))
+    return told(f"{verb} {FOUND}", facts=len(facts), sources=len(sources))
 
 
 def stopped_with(facts: tuple[Fact, ...], sources: tuple[SourceCard, ...], told: Phrase) -> str:
     """Say what a leaf had found when the user stopped it."""
-    form = "you stopped it; {facts} facts of {sources} sources were kept"
-    return told(form, facts=len(facts), sources=len(sources)) if facts else told(NOTHING_YET)
+    form = f"you stopped it; {FOUND} {{facts:was|were}} kept" if facts else NOTHING_YET
+    return told(form, facts=len(facts), sources=len(sources))
 
 
 def _nothing(records: tuple[SearchRecord, ...], rejected: tuple[RejectedSource, ...], told: Phrase) -> str:

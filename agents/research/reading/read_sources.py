@@ -10,7 +10,7 @@ from typing import Literal
 
 from agents.contracts.fact import Extraction, ExtractionInput, ShownSource, SourceReading
 from agents.contracts.finding import Problem
-from agents.contracts.frozen import Frozen
+from agents.contracts.frozen import Frozen, Said
 from agents.contracts.sources import Source, SourceCard
 from agents.core.budget import Deadline, Usage
 from agents.core.errors import SourceError, StepFailed
@@ -271,6 +271,6 @@ def _of_batch(ctx: Ctx, leaf: str, batch: Sequence[SourceCard], extracted: Extra
 
 
 def _refused(ctx: Ctx, leaf: str, url: str, failure: StepFailed, page: Literal["", "empty", "read"]) -> SourceDone:
-    reason = failure.message.removeprefix(f"{url}: ") if failure.type == "SourceError" else failure.notice
+    reason = failure.reason or Said(failure.notice)
     ctx.emit(f"rejected:{Source.id_of(url)}", SourceRejected(node=leaf, url=url, reason=reason, page=page))
     return SourceDone(reading=SourceReading(source_id=Source.id_of(url), url=url, rejected=reason))

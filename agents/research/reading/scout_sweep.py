@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, NodeStatus, Problem, SearchRecord
+from agents.contracts.frozen import Said
 from agents.contracts.plan import Leaf, RetryEntry
 from agents.contracts.sources import (
     MIN_DOMAINS,
@@ -29,7 +30,7 @@ from agents.nlp.tokens import content_words
 from agents.offline.judgements import scout as judged_by_words
 from agents.report.wording import wording
 from agents.research.reading.hold_extraction import SourceGiven
-from agents.research.reading.leaf import NOTHING_YET, composed_rubric, not_begun, spent
+from agents.research.reading.leaf import NOTHING_YET, SAME_TEXT, composed_rubric, not_begun, spent
 from agents.research.reading.read_sources import Extracted, extract
 from agents.research.reading.searching import LeafGiven, attempt_number, reformulate, search_for, teller
 from agents.research.reading.shortlisting import (
@@ -107,7 +108,8 @@ class _Sweep:
         weighed = await self._scanned(await self._judged(sifted.scanned))
         for copy in sifted.copies:
             self._reject(
-                Hit(url=copy.url, title=self.cards[copy.url].title), f"the same text as another source ({copy.of})"
+                Hit(url=copy.url, title=self.cards[copy.url].title),
+                Said(SAME_TEXT, source=copy.of),
             )
         chosen = shortlist(weighed, self.questions, self.places, self.setting.today, tuple(self.rejected))
         return self._written(chosen, found.records, found.attempts)
@@ -262,14 +264,16 @@ class _Sweep:
                 SourceRejected(
                     node=self.ctx.path,
                     url=one.url,
-                    reason=one.reason,
+                    reason=one.why,
                     page="empty" if one.url in self.empty else "read" if one.url in self.cards else "",
                 ),
             )
         if facts:
-            self._tell("writing", told("on {n} sources chosen from {all}", n=len(chosen.kept), all=_found(chosen)))
+            self._tell(
+                "writing", told("on {n} {n:source|sources} chosen from {all}", n=len(chosen.kept), all=_found(chosen))
+            )
         failed = [record for record in records if record.failed]
-        note = told("{n} sources chosen from {all}", n=len(chosen.kept), all=_found(chosen))
+        note = told("{n} {n:source|sources} chosen from {all}", n=len(chosen.kept), all=_found(chosen))
         status: NodeStatus = "done"
         if not chosen.kept:
             if records and len(failed) == len(records):
@@ -297,7 +301,7 @@ class _Sweep:
                 "facts": facts,
                 "sources": sources,
                 "rejected": tuple(
-                    RejectedSource(url=one.url, title=one.title, reason=one.reason, read=one.reason == UNANSWERING)
+                    RejectedSource(url=one.url, title=one.title, reason=one.why, read=one.reason == UNANSWERING)
                     for one in unused
                     if one.reason not in (NOT_REACHED, OUT_OF_TIME)
                 ),

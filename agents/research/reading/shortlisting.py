@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TypeVar
 
-from agents.contracts.frozen import Frozen, Text
+from agents.contracts.frozen import Frozen, Said, Text
 from agents.contracts.plan import Leaf
 from agents.contracts.sources import (
     MIN_DOMAINS,
@@ -271,7 +271,7 @@ def _exclusion(one: WeighedCandidate, taken: Counter[str], bound: int, *, bounde
         return UNANSWERING
     domain = domain_of(one.scanned.card)
     if bounded and taken[domain] >= bound:
-        return f"its site already has its share of the list ({domain})"
+        return Said("its site already has its share of the list ({domain})", domain=domain)
     if not one.was_scanned:
         return "others of its theme and view were ahead of it"
     return "ranked below those kept"

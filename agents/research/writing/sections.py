@@ -250,7 +250,7 @@ def section_handler(context: RunContext) -> Handler:
                 status, note, ended = "stopped", stopped_with(found.facts, found.sources, told), "stopped"
             elif status != "stopped":
                 by_code = "the section could not be written; its quotes are listed"
-                status, note = "partial", note or (SHORTENED if failure.type in CUT else by_code)
+                status, note = "partial", note or told(SHORTENED if failure.type in CUT else by_code)
             if failure.type not in CUT:
                 problems = (*problems, failure.problem())
         tell(status, note or kept(found.facts, found.sources, told, "kept"))
