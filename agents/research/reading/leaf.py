@@ -33,6 +33,8 @@ SOURCES_OF_A_LOOKUP = 2
 
 SHORTENED = "the run was shortened before all its sources were read"
 Phrase = Callable[..., str]
+NOT_WORKED = "{n} of {all} {all:source|sources} could not be worked through"
+NOT_SEARCHED = "{n} of {all} {all:search|searches} failed"
 SAME_TEXT = "the same text as another source ({source})"
 FOUND = "{facts} {facts:fact|facts} of {sources} {sources:source|sources}"
 """Says a phrase with its values in the language of the report."""
@@ -100,8 +102,7 @@ def leaf_handler(context: RunContext) -> Handler:
         if STOPPED in cut:
             status, note = "stopped", stopped_with(facts, sources, told)
         elif cut:
-            short = told(SHORTENED)
-            status, note = ("partial", note or short) if facts else ("stopped", short)
+            status, note = ("partial" if facts else "stopped"), (facts and note) or told(SHORTENED)
         if facts and not cut:
             tell("writing", kept(facts, sources, told))  # as soon as those beside it were read
         elif status == "empty" and given.beside:
@@ -161,14 +162,8 @@ def graded(
     if not found_any:
         return "failed" if records and failed == len(records) else "empty", _nothing(records, rejected, told)
     if problems:
-        return "partial", told(
-            "{n} of {all} {all:source|sources} could not be worked through", n=len(problems), all=tried
-        )
-    return (
-        ("partial", told("{n} of {all} {all:search|searches} failed", n=failed, all=len(records)))
-        if failed
-        else ("done", "")
-    )
+        return "partial", told(NOT_WORKED, n=len(problems), all=tried)
+    return ("partial", told(NOT_SEARCHED, n=failed, all=len(records))) if failed else ("done", "")
 
 
 def _failed_searches(path: str, records: tuple[SearchRecord, ...]) -> list[Problem]:
@@ -394,14 +389,12 @@ def _begun(leaf: Handler, earlier: Earlier) -> Handler:
 
     async def run(ctx: Ctx, given: LeafGiven) -> Finding:
         parts = [part for question in sub_questions(given.leaf) for part in parts_of(question)]
-        known = [
-            fact
-            for fact in earlier.facts
-            if any(is_about(part, fact.quote, cards[fact.source_id].title) for part in parts)
-        ][:MOST_TAKEN_OVER]
+        titled = ((fact, cards[fact.source_id].title) for fact in earlier.facts)
+        known = [fact for fact, title in titled if any(is_about(part, fact.quote, title) for part in parts)][
+            :MOST_TAKEN_OVER
+        ]
         sources = {fact.source_id: cards[fact.source_id] for fact in known}
         update = {"known": tuple(known), "known_sources": tuple(sources.values())}
-        finding: Finding = await leaf.run(ctx, given.model_copy(update=update))
-        return finding
+        return Finding.model_validate(await leaf.run(ctx, given.model_copy(update=update)))
 
     return Handler(run=run, takes=LeafGiven, gives=Finding)
