@@ -46,7 +46,6 @@ MAX_PAGES = 1_000
 MAX_CHARS = 3_000_000
 READING_S = 12.0
 """Seconds after which no further page is begun."""
-
 _FEW = 50  # letters of a page that holds no text to speak of
 _WORD = re.compile(r"[^\s\ufffe]+")
 _HYPHENATED = re.compile(r"\w+(?:-\w+)+")
@@ -122,14 +121,12 @@ def read_pdf(body: bytes, url: str) -> Document:
         flow.add(lines, width)
     facts = pdf.get_metadata_dict()
     text = flow.text
-    short = {
-        "some pages could not be read ({pages} / {all})": unread,
-        "the letters of some pages could not be read ({pages} / {all})": garbled,
-        "some letters could not be read ({pages} / {all})": unnamed,
+    gaps = {
+        "some pages could not be read ({pages} / {all})": _named(unread),
+        "the letters of some pages could not be read ({pages} / {all})": _named(garbled),
+        "some letters could not be read ({pages} / {all})": _named(unnamed),
+        "only its first pages were read ({pages} / {all})": str(len(pages)) if len(pages) < total else "",
     }
-    gaps = [Said(form, pages=_named(some), all=total) for form, some in short.items() if some]
-    if len(pages) < total:
-        gaps.append(Said("only its first pages were read ({pages} / {all})", pages=len(pages), all=total))
     return Document(
         title=title_of(_title(facts.get("Title", "")), text) or _headline(pages[0]) or file_name(url),
         text=text,
@@ -138,7 +135,7 @@ def read_pdf(body: bytes, url: str) -> Document:
         published=_date(facts.get("CreationDate", "")),
         language=language_of(text),
         pages=tuple(flow.pages),
-        gaps=tuple(gaps),
+        gaps=tuple(Said(form, pages=some, all=total) for form, some in gaps.items() if some),
     )
 
 
@@ -360,10 +357,9 @@ def _hyphenated(pages: Sequence[Sequence[Line]]) -> Iterator[str]:
 def _named(numbers: Sequence[int]) -> str:
     runs: list[list[int]] = []
     for number in numbers:
-        if runs and runs[-1][-1] == number - 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
+        if not runs or runs[-1][-1] != number - 1:
+            runs.append([])
+        runs[-1].append(number)
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
 
 
