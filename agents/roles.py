@@ -21,11 +21,13 @@ The synthesizer writes: a section over a leaf's facts, a lead over a branch, the
 All roles, in one list: what is bound to models, checked against the prompts, and offered for a choice of model.
 """
 
+import re
+from dataclasses import replace
 from itertools import combinations
 from typing import TypeVar
 
 from agents.contracts.body import Body, Sentence
-from agents.contracts.contract import ScopingInput, ScopingTurn
+from agents.contracts.contract import ScopingInput, ScopingTurn, UnheardTurn
 from agents.contracts.fact import Extraction, ExtractionInput
 from agents.contracts.finding import Frame, FrameInput, LeadInput, NumberedFact, Section, SectionInput
 from agents.contracts.frozen import Frozen
@@ -45,6 +47,8 @@ from agents.contracts.verification import (
 from agents.core.errors import Reject
 from agents.core.role import Role
 from agents.nlp.tokens import Calendar, content_words
+from agents.offline.manager import scope
+from agents.offline.questions import points
 from agents.report.escaping import attached
 from agents.report.parse_body import parse
 from agents.report.write_markdown import markdown_of
@@ -57,8 +61,13 @@ MAX_OPEN_QUESTIONS = 2
 """Questions to the user at a time (specification, section 3)."""
 MAX_QUERIES = 6
 """Queries of one brief; more are several briefs."""
+LONGEST_QUESTION = 500
+"""Characters up to which a message may be a query as it stands."""
 
 
+_FIELD = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
+"""The name of a field of an answer."""
+_SENTENCE = re.compile(r"[^.!?]+[.!?]*")
 SEARCHED = frozenset({"heading", "title", "questions", "search_terms", "query", "queries", "new_queries"})
 """Fields of answers that will be searched for."""
 
@@ -92,13 +101,30 @@ def infeasible_offers_a_way(given: ScopingInput, turn: ScopingTurn) -> None:
 
 
 def settled(given: ScopingInput, turn: ScopingTurn) -> ScopingTurn:
-    """Merge what is said twice, leave out what is too much, and say by code whether anything is open."""
+    """Merge what is said twice, leave out what is too much, and say by code whether anything is open.
+
+    A first message is one query where a part of it can't be read alone: `…, and what do they cost?`
+    """
     distinct = {query.text.casefold(): query for query in reversed(turn.queries)}
     queries = tuple([*distinct.values()][::-1][:MAX_QUERIES])
+    short = len(given.message) <= LONGEST_QUESTION and not given.agreed
+    if short and len(queries) > 1 and any(points(query.text) for query in queries):
+        deepest = max(queries, key=lambda query: (not query.feasible, query.depth_estimate))
+        queries = (deepest.model_copy(update={"text": given.message}),)
     open_questions = tuple(question for question in turn.open_questions if question.strip())[:MAX_OPEN_QUESTIONS]
     feasible = bool(queries) and all(query.feasible for query in queries)
+    reply = turn.reply
+    if _FIELD.search(reply):  # meant for the format, not for the user: a small model speaks of its instructions
+        by_code = scope(given)
+        same = {query.feasible for query in by_code.queries} == {query.feasible for query in queries}
+        reply = (
+            by_code.reply.split("\n\n")[0]
+            if same
+            else " ".join(one for one in _SENTENCE.findall(reply) if not _FIELD.search(one)) or reply
+        )
     return turn.model_copy(
         update={
+            "reply": reply,
             "queries": queries,
             "open_questions": open_questions,
             "ready": turn.ready and feasible and not open_questions,
@@ -117,6 +143,10 @@ MANAGER = Role(
 """One scoping turn: the user's message and the talk so far in, the reply and the queries with verdicts out."""
 
 
+UNHEARD_MANAGER = replace(MANAGER, gives=UnheardTurn)
+"""The manager where the question came without a talk: the verdicts alone."""
+
+
 PLANNER = Role(
     name="planner",
     takes=PlanningInput,
@@ -124,6 +154,7 @@ PLANNER = Role(
     mend=only_given_years,
     max_output_tokens=1500,
     listed="leaves",
+    partial=True,
 )
 """One query in, the leaves of its whole tree and its claims out. What exceeds the bounds is trimmed by code."""
 

@@ -8,6 +8,7 @@ from pydantic.config import JsonDict
 
 from agents.contracts.fact import Remembered
 from agents.contracts.frozen import Mode, Tier
+from agents.contracts.sources import Hit
 from agents.research.scoping.turn import MAX_MESSAGE
 from agents.run_research import RunBounds
 
@@ -190,22 +191,12 @@ class JobAccepted(Accepted):
     runtime: Runtime
 
 
-class SearchHit(BaseModel):
-    """One hit."""
-
-    title: str
-    url: str
-    snippet: str
-    published: str | None = None
-    provider: str = ""
-
-
 class SearchAnswer(BaseModel):
     """The hits of a search, best first; none is an answer, too."""
 
     query: str
     provider: str
-    results: list[SearchHit]
+    results: list[Hit]
 
 
 class MemoryFound(Payload):

@@ -10,7 +10,7 @@ from agents.api.access import Here, Owner
 from agents.api.app_state import Site
 from agents.api.error_responses import ERRORS, ApiError, as_api_error
 from agents.api.job_stream import STREAM_HEADERS, event_stream
-from agents.api.payloads import Accepted, Key, RunRequest, SearchAnswer, SearchHit, SearchRequest, SimpleRunRequest
+from agents.api.payloads import Accepted, Key, RunRequest, SearchAnswer, SearchRequest, SimpleRunRequest
 from agents.contracts.frozen import Tier
 from agents.contracts.response import AgentResponse
 from agents.contracts.sources import SearchQuery
@@ -55,12 +55,8 @@ async def run_simple(sent: SimpleRunRequest, owner: Owner, site: Here, request: 
 async def search(sent: SearchRequest, owner: Owner, site: Here) -> SearchAnswer:
     """Search once, without any research."""
     found = await site.team.searcher.search(SearchQuery(text=sent.query, max_results=sent.max_results), SEARCH_S)
-    hits = [
-        SearchHit(
-            title=hit.title, url=hit.url, snippet=hit.snippet, published=hit.published, provider=hit.provider or found.provider
-        )
-        for hit in found.hits[: sent.max_results]
-    ]  # fmt: skip
+    first = found.hits[: sent.max_results]
+    hits = [hit.model_copy(update={"provider": hit.provider or found.provider}) for hit in first]
     return SearchAnswer(query=sent.query, provider=found.provider, results=hits)
 
 

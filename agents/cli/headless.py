@@ -19,7 +19,7 @@ from agents.core.settings import Settings
 from agents.core.time_policy import SCOPING_SHARE, left_for_research_s
 from agents.jobs.job import Job, sources_read
 from agents.report.earlier import earlier_of, known_lines
-from agents.research.scoping.turn import ScopingState, checked
+from agents.research.scoping.turn import NOTHING_ASKED, ScopingState, checked
 
 if TYPE_CHECKING:
     from agents.team import Team
@@ -83,7 +83,7 @@ async def research(
         threading.Thread(target=team.warm_up, name="warm-up", daemon=True).start()
         settled = await settling
         if not settled.scope.queries:
-            raise BadRequest(settled.turn.reply)
+            raise BadRequest(settled.turn.reply or NOTHING_ASKED)
         if settled.contract is None:
             raise _not_feasible(settled.scope)
         if not team.engine.reasons:

@@ -79,17 +79,19 @@ class ScopingTurn(Frozen):
     """True when nothing is left to settle with the user: derived from what stands above."""
 
 
-class Brief(Frozen):
-    """What manager and user agreed."""
+class UnheardTurn(ScopingTurn):
+    """The same where nobody reads the words or answers a question: they would only be waited for."""
 
-    question: Text
-    """What the user asked, in the user's words."""
-    queries: tuple[Query, ...] = Field(min_length=1)
+    reply: SkipJsonSchema[Text] = ""
+    open_questions: SkipJsonSchema[tuple[str, ...]] = ()
+
+
+class Wanted(Frozen):
+    """How a question shall be researched: settled in the talk, and part of what is agreed."""
+
     language: Text = "en"
     query_type: QueryType = "other"
     mode: Mode = "standard"
-    tier: Tier | None = None
-    """Given for `/run`; None means the bounds of the mode."""
     minutes: float | None = Field(default=5.0, gt=0, le=1440)
     """Time budget; None is unlimited."""
     domains: tuple[str, ...] = ()
@@ -99,7 +101,7 @@ class Brief(Frozen):
     seed_urls: tuple[str, ...] = ()
     """Addresses the user named; read first."""
     files: tuple[OwnFile, ...] = ()
-    """The user's own files, searched beside all else."""
+    """The user's own files, in the order they were given; searched beside all else."""
     places: tuple[Place, ...] = ()
     """Where to search; empty for wherever the server can."""
     models: tuple[tuple[Role, Text], ...] = ()
@@ -108,6 +110,16 @@ class Brief(Frozen):
     """Whose knowledge base is asked before anything is searched, and told what was found; None leaves it alone."""
     known: tuple[str, ...] = ()
     """What an earlier report has established and left open, which this run goes on from: the planner builds on it."""
+
+
+class Brief(Wanted):
+    """What manager and user agreed."""
+
+    question: Text
+    """What the user asked, in the user's words."""
+    queries: tuple[Query, ...] = Field(min_length=1)
+    tier: Tier | None = None
+    """Given for `/run`; None means the bounds of the mode."""
     max_cost_usd: float | None = Field(default=None, gt=0)
     today: str
     """ISO date on which it was agreed: what 'latest' means."""

@@ -15,7 +15,7 @@ from agents.contracts.contract import Brief, Change, ChangeKind, Contract, Forec
 from agents.contracts.fact import Fact, MemoryNote
 from agents.contracts.finding import Finding, Frame, NodeStatus, Problem, QuestionAnswer
 from agents.contracts.frozen import Frozen, QueryType, Text
-from agents.contracts.plan import LoopDecision, RetryEntry, SkippedTopic
+from agents.contracts.plan import LoopDecision, RetryEntry, RoundRecord, SkippedTopic
 from agents.contracts.sources import RejectedSource, Shortlist, SourceCard, SourceKind
 from agents.contracts.verification import Claim, Gate, Truth, Verdict
 
@@ -210,21 +210,6 @@ class NodeRow(Frozen):
     note: str = ""
 
 
-class RoundRow(Frozen):
-    """One round of one node: what changed."""
-
-    node: Text
-    round: int
-    delta: str
-    confidence: float | None = None
-    coverage: float | None = None
-    contradictions: int = 0
-    novelty: float | None = None
-    adopted: bool = True
-    reason: str = ""
-    decision: LoopDecision | None = None
-
-
 class RetryState(Frozen):
     """Attempts at one sub-question or address."""
 
@@ -371,7 +356,7 @@ class ReportDocument(Frozen):
     insufficient_termination: bool = False
     error_log: tuple[Problem, ...] = ()
     nodes: tuple[NodeRow, ...] = ()
-    rounds_log: tuple[RoundRow, ...] = ()
+    rounds_log: tuple[RoundRecord, ...] = ()
     phase_state: PhaseState = PhaseState()
     changes: tuple[ReportChange, ...] = ()
     """What the user changed after the authorization, in order."""

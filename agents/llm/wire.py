@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from functools import cache
 from typing import Literal
 
 from agents.contracts.frozen import Frozen
@@ -61,6 +62,7 @@ def messages_for(request: Request, ways: Ways, schema_note: Callable[[str], str]
     return messages
 
 
+@cache
 def wire_schema(gives: type[Frozen], *, bounds: bool = False) -> dict[str, object]:
     """Give the JSON schema of a contract as strict modes take it; with its bounds for a model that reads it as text."""
     dropped = _REFUSED_WORDS - _BOUNDS if bounds else _REFUSED_WORDS

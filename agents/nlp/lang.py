@@ -22,6 +22,10 @@ CUED = ("en", "de", "fr", "es")
 """Languages whose grammar the checks know: negation, reservations, bounds, comparisons."""
 
 
+_UNPARTED = ("zh", "ja", "th")
+"""Languages whose writers put no spaces between words."""
+
+
 @cache
 def _files() -> Mapping[str, Mapping[str, Any]]:
     folder = Path(__file__).parent / "lang"
@@ -60,15 +64,20 @@ def rows(key: str, language: str = "common") -> tuple[tuple[str, ...], ...]:
 
 @cache
 def alternatives(key: str) -> str:
-    """Give the alternatives of a cue in all languages, longest languages' files in order, for use inside a pattern."""
-    parts = (re.sub(r"\s*\n\s*", "", text(key, language)).strip("|") for language in _files())
+    """Give the alternatives of a cue in all languages that part words by spaces, for use inside a pattern."""
+    return _alternatives(key, [language for language in _files() if language not in _UNPARTED])
+
+
+def _alternatives(key: str, chosen: Iterable[str]) -> str:
+    parts = (re.sub(r"\s*\n\s*", "", text(key, language)).strip("|") for language in chosen)
     return "|".join(part for part in parts if part)
 
 
 @cache
 def cue(key: str) -> re.Pattern[str]:
-    """Give the pattern that finds a cue as whole words, in any language and case."""
-    return re.compile(rf"\b(?:{alternatives(key)})\b", re.IGNORECASE)
+    """Give the pattern that finds a cue as whole words, in any language and case; anywhere in scripts without spaces."""
+    unparted = _alternatives(key, _UNPARTED)
+    return re.compile(rf"\b(?:{alternatives(key)})\b" + (f"|{unparted}" if unparted else ""), re.IGNORECASE)
 
 
 MAX_UNIT = 600

@@ -409,9 +409,14 @@ def is_linked(question: str) -> bool:
     return is_single_fact(question) and bool(_LINK.search(question))
 
 
+def points(question: str) -> bool:
+    """Tell a question that names nothing and can't be read alone: `Who founded each of them?`."""
+    return bool(_POINTING.search(question)) and not any(part.names for part in parts_of(question))
+
+
 def standalone(question: str, whole: str) -> str:
-    """Give a question that names nothing, as in `Who founded each of them?`, the names of the whole that it is a part of."""
-    if not _POINTING.search(question) or any(part.names for part in parts_of(question)):
+    """Give a question that only points the names of the whole that it is a part of."""
+    if not points(question):
         return question
     named = dict.fromkeys(name for part in parts_of(whole) for name in part.shown)
     return f"{question.rstrip(' ?？')}, {' and '.join(named)}?" if named else question

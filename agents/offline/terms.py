@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 from agents.contracts.frozen import Frozen, filled
 from agents.nlp.tokens import content_words, language_of
-from agents.verify.figures import figures, units
+from agents.verify.figures import figures
 from agents.verify.negation import denies, root
+from agents.verify.numerals import units
 from agents.verify.parsed_text import names as names_by_form
 
 LANGUAGES = ("en", "de", "fr", "es")

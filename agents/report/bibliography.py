@@ -23,10 +23,18 @@ _SPECIAL = {
     "^": r"\textasciicircum{}",
 }
 _DATE = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
-_BETWEEN_AUTHORS = re.compile(r"\s*(?:;|\n|\s[·|•]\s|\s(?:and|und|et|y|e|og|och|en)\s|\s&\s|、|，|،)\s*")
-_ENDING = re.compile(r"^by\s+|[,;\s]*\b(?:et al\.?|and others|u\. ?a\.|等)$", re.IGNORECASE)
-_SUFFIX = re.compile(r",\s*(jr|sr|ii|iii|iv)\.?$", re.IGNORECASE)
-_WITH_INITIALS = re.compile(r"(\S+(?:[ -]\S+)?) ([A-Z]{1,3})")
+_BETWEEN_AUTHORS = re.compile(r"\s*(?:;|\n|\s[·|•/]\s|\s(?:and|und|et|y|e|og|och|en)\s|\s&\s|、|，|،)\s*")
+_BESIDE = re.compile(
+    r"^(?:(?:by|text|words)[:\s]\s*(?:by\s)?|(?:von|par|por|di|door|av)\s+(?=(?-i:[A-ZÀ-Ý])\S*\s[^\s,;]))"
+    r"|[,;\s]*\b(?:et al\.?|and others|u\. ?a\.|等)$"
+    r"|[\s(<\[]*(?:https?://[^\s)>\]]+|[\w.+-]+@[\w.-]+\w|\b\d{4}-\d{4}-\d{4}-\d{3}[\dx]\b)[\s)>\]]*"
+    r"|(?<=\w\w),?\s(?:ph\.?\s?d|m\.d|d\.?phil|dr\.ph|m\.?sc|mph|mba|esq|frs)\b\.?(?=[,;]|\s(?:and|und)\s|$)",
+    re.IGNORECASE,
+)
+"""What stands beside names: who says them, how many more there are, addresses and numbers of people, degrees."""
+_SUFFIX = re.compile(r"[,\s]\s*((?:jr|sr|ii|iii|iv)\.?)$", re.IGNORECASE)
+_WITH_INITIALS = re.compile(r"(\S{2,}(?:[ -][^\s.]{2,})?) ((?:[^\W\d_a-zà-ÿа-я]\.?[ -]?){1,3})")
+_ONE_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]{2,5}")
 _TITLES = frozenset(word_lists()["titles"])
 _PARTICLES = frozenset(word_lists()["particles"])
 _BODY = re.compile(rf"\b(?:{'|'.join(word_lists()['bodies'])})\b", re.IGNORECASE)
@@ -49,7 +57,8 @@ def authors(written: str) -> tuple[Author, ...]:
 
     `Surname, Given` is one person; `Given Surname, Given Surname` and names between semicolons or "and" are several.
     """
-    text = _ENDING.sub("", " ".join(written.split(" ")).strip())
+    text = _BESIDE.sub(" ", " ".join(written.split())).strip(" ,")
+    text = text[1:-1] if text[:1] == "(" and text[-1:] == ")" else text
     parts = [part.strip(" ,") for part in _BETWEEN_AUTHORS.split(text) if part.strip(" ,")]
     if len(parts) > 1 and any(_BODY.search(part) for part in parts) and ";" not in text:
         parts = [text]  # "Ministry of Trade and Industry"
@@ -65,10 +74,12 @@ def _of_part(part: str) -> list[Author]:
         return [Author(name) if _BODY.search(name) else _person(name) for name in (first, *others) if name]
     if suffix := _SUFFIX.search(part):
         one = _person(part[: suffix.start()].strip())
-        return [Author(one.family, f"{one.given}{suffix[0]}")] if one.given else [Author(part)]
+        return [Author(one.family, f"{one.given}, {suffix[1]}")] if one.given else [Author(part)]
     names = [name.strip() for name in part.split(",") if name.strip()]
     if all(_WITH_INITIALS.fullmatch(name) for name in names):
         return [Author(found[1], found[2]) for name in names if (found := _WITH_INITIALS.fullmatch(name))]
+    if all(_ONE_WORD.fullmatch(name) for name in names):
+        return [Author(name) for name in names]
     if len(names) > 1 and all(_is_full(name) for name in names):
         return [_person(name) for name in names]
     if len(names) > 1 and len(names) % 2 == 0:

@@ -13,7 +13,7 @@ from agents.contracts.body import Block, Line, Table, Words
 from agents.contracts.contract import Change, ForecastLine, place
 from agents.contracts.fact import MemoryNote
 from agents.contracts.finding import Finding, SearchRecord
-from agents.contracts.plan import RetryEntry
+from agents.contracts.plan import RetryEntry, RoundRecord
 from agents.contracts.report import (
     Actual,
     GapAnalysis,
@@ -26,7 +26,6 @@ from agents.contracts.report import (
     ResearchState,
     RetryState,
     RetryTracking,
-    RoundRow,
     Tag,
     TimeBudget,
     tally,
@@ -306,13 +305,9 @@ class Making:
 
     # ---- the loop's state
 
-    def rounds(self) -> tuple[RoundRow, ...]:
+    def rounds(self) -> tuple[RoundRecord, ...]:
         """List every round of every node, in reading order."""
-        return tuple(
-            RoundRow.model_validate(record.model_dump(exclude={"phase", "tag", "judged"}))
-            for node in self.nodes
-            for record in node.rounds
-        )
+        return tuple(record for node in self.nodes for record in node.rounds)
 
     def phase_state(self) -> PhaseState:
         """Describe every node's loop; the job's is the root's, with the retries of all of them."""

@@ -288,11 +288,15 @@ class RunContext:
                 return RoleAnswer[role.gives].model_validate(whole)  # type: ignore[name-defined]
             if self.fallback is None or error.fault in NO_STAND_IN:
                 raise
-            models = {**self.models, role.name: self.fallback}
-            answer = await ask(role, given, AskContext(models, self.prompts, Deadline()))
-            bound = self.models[role.name].name
-            usage = lost + answer.usage
-            return answer.model_copy(update={"stood_in": error.notice, "stood_in_for": bound, "usage": usage})
+            return await self.stand_in(role, given, error.notice, self.fallback, lost)
+
+    async def stand_in(
+        self, role: Role[In, Out], given: In, because: str, model: Model, lost: Usage = NOTHING
+    ) -> RoleAnswer[Out]:
+        """Have another model answer in the place of the one bound, which the report says."""
+        answer = await ask(role, given, AskContext({**self.models, role.name: model}, self.prompts, Deadline()))
+        bound = self.models[role.name].name
+        return answer.model_copy(update={"stood_in": because, "stood_in_for": bound, "usage": lost + answer.usage})
 
     async def _in_parts(self, parts: tuple[SectionInput, ...], run: AskContext) -> RoleAnswer[Section]:
         """Write a section part by part where all of it is too long; a part that fails is there in its quotes."""

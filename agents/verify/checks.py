@@ -282,6 +282,8 @@ def stance(claim: str, fact: str, *, language: str = "en", context: Sequence[str
         return StanceVerdict("contradicts", _rounded(min(0.45, 0.2 + best / 2)), verdict.reasons)
     if keys & _LIMITS and best >= RELATED and verdict.verdict != "supported":
         return StanceVerdict("qualifies", _rounded(best), verdict.reasons)
+    if verdict.verdict == "partly" and any(unit.scope.cues for unit in source.units) and not mine.units[0].scope.cues:
+        return StanceVerdict("qualifies", _rounded(best), verdict.reasons)
     if verdict.verdict in {"supported", "partly"}:
         return StanceVerdict("supports", verdict.score, verdict.reasons)
     return StanceVerdict("unrelated", _rounded(1 - _common(compared)), verdict.reasons)

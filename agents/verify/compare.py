@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from agents.nlp import lang
 from agents.verify.compare_figures import SAME_CONTEXT, compare_amounts, compare_dates
 from agents.verify.distortions import framed, substitutions
-from agents.verify.negation import alike, classes, opposites
+from agents.verify.negation import alike, classes, negated, opposites
 from agents.verify.parsed_text import Discrepancy, ParsedSentence, ParsedText, absent, found, names
 
 NEAR = 0.6
@@ -69,6 +69,11 @@ def compare(mine: ParsedSentence, source: ParsedText, language: str, known: froz
         if not (_covered(mine.roots[at], source) or mine.words[at] in known or mine.words[at] in source.words)
         and not ("pronoun" in keys and mine.words[at] in named)  # told already, as a name that could not be checked
     ]
+    cues = mine.scope.cues or (near and near[0].scope.cues)
+    for at in lost if near and not cues else ():
+        if contrary := negated(mine.roots[at]) & {*near[0].roots}:
+            theirs = near[0].words[near[0].roots.index(min(contrary))]
+            findings.append(found("contradicted", "other", language, ours=mine.words[at], theirs=theirs))
     missing = sum(one.key in {"number_missing", "date_missing", "other", "rival"} for one in findings)
     count = len(content) + len(mine.figures) + len(mine.whens)
     coverage = 1 - min(1.0, (len(lost) + missing) / count) if count else 1.0
@@ -149,7 +154,7 @@ def _polarity(mine: ParsedSentence, near: Sequence[ParsedSentence], language: st
     plain = {one for at, one in enumerate(mine.roots) if mine.content[at] and at not in mine.scope.denied}
     ours_all = {mine.roots[at] for at in mine.scope.denied}
     unit = near[0]
-    if len(near) > 1 and mine.scope.cues and not any(_means(one, other) for one in ours for other in unit.roots):
+    if len(near) > 1 and mine.scope.cues and not any(alike(one, other) for one in ours for other in unit.roots):
         unit = near[1]
     theirs = {unit.roots[at]: unit.words[at] for at in unit.scope.nearest if unit.words[at] not in named}
     theirs_all = {unit.roots[at] for at in unit.scope.denied}
@@ -177,15 +182,11 @@ def _turned(denied: Mapping[str, str], plain: set[str], also_denied: set[str]) -
         also_denied: roots that excuse a denial, since the other side denies them somewhere too.
     """
     for one, word in denied.items():
-        said = any(_means(one, other) for other in plain)
+        said = any(alike(one, other) for other in plain)
         # Denying the contrary affirms: "not open" beside "closed".
-        if said and not any(_means(one, other) for other in also_denied) and not opposites(one) & plain:
+        if said and not any(alike(one, other) for other in also_denied) and not opposites(one) & plain:
             return word
     return ""
-
-
-def _means(one: str, other: str) -> bool:
-    return one == other or bool(classes(one) & classes(other))
 
 
 def _left_out_hedge(mine: ParsedSentence, unit: ParsedSentence) -> str:

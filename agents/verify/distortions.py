@@ -5,9 +5,11 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 from agents.nlp import lang
+from agents.nlp.tokens import UNSPACED
 from agents.verify.negation import alike, classes, opposites, root
 from agents.verify.parsed_text import Discrepancy, ParsedSentence, Severity, found
 
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 SPOKEN_OF = 0.5
 """Share of the sentence that a source sentence must have before how it says it is held against how the sentence does."""
 MAX_WORDS = 160
@@ -46,6 +48,9 @@ def framed(mine: ParsedSentence, near: Sequence[ParsedSentence], best: float, la
     if not near or best < SPOKEN_OF:
         return
     unit = near[0]
+    denied_there = unit.scope.cues or lang.cue("denying").search(unit.text)
+    if _UNSPACED.search(mine.text) and denied_there and not (mine.scope.cues or lang.cue("denying").search(mine.text)):
+        yield found("partly", "affirmed", language, ours=mine.text)  # how far it reaches, no space tells
     soft = bool(mine.scope.hedges or mine.scope.open or mine.scope.not_yet)
     false, denied = _cued("false", unit), _cued("false", mine)
     if false and not denied and not mine.scope.cues:

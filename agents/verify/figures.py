@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from agents.nlp import lang
 from agents.nlp.tokens import NUMBER_WORDS, ascii_digits, stop_words
@@ -23,12 +23,14 @@ from agents.verify.numerals import (
     SPACE,
     counted,
     han_value,
+    long_units,
     raised,
     readings,
     scale_words,
     scaled,
     small_number,
     spoken,
+    units,
 )  # fmt: skip
 
 Kind = Literal["amount", "ordinal", "fraction"]
@@ -62,15 +64,13 @@ _CLOCK = re.compile(
 )
 _IS_PART = re.compile(r"\s+(?:of|der|des|von|de|del|des|du)\b", re.IGNORECASE)
 _ROLE_SIGNS = re.compile(r"(?P<to>[到至为為]\s*$)|(?P<by>[增减減升降涨漲跌加少]了\s*$)")
+_HIGH_POINT = re.compile(r"(?<=\d)·(?=\d)(?!10[\^⁰-⁹⁻])")  # of a decimal, as British journals set it
+_LISTED = re.compile(r"\d+(?:-\d+){2,}")  # an ISBN, a telephone number: no amounts
+_VERSION = re.compile(r"(?:\b(?:version|release|v)\.?|\b[A-Z][a-z]+)\s$|\bv$")
+_VERSIONED = re.compile(r"\d+\.\d+0|\d+(?:\.\d+){2,}")  # 3.10 is not 3.1 there
 _LONGEST = 24  # signs; what is longer is an identifier
 _LOOSE = 5  # "more than 100" says too little of 600
 _LOOK_BACK = 24  # characters before a number that are searched for "more than" and the like
-
-
-class _Unit(NamedTuple):
-    dimension: str
-    factor: float
-    name: str
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class Figure:
 
     def allows(self, other: "Figure") -> bool:
         """Tell whether "more than" or "at most" this number holds for `other`."""
-        if not self.bound or not same_slot(self, other) or self.kind != other.kind:
+        if not self.bound or not same_slot(self, other):
             return False
         if other.bound and other.bound != self.bound:
             return False
@@ -166,29 +166,10 @@ def same_slot(one: Figure, other: Figure) -> bool:
     return not nouns or not others or one.nouns[0][:5] == other.nouns[0][:5] or bool(nouns & others)
 
 
-@cache
-def units() -> dict[str, _Unit]:
-    """Give every form of a unit with what it measures, its size in the dimension's base, and its name."""
-    found: dict[str, _Unit] = {}
-    for name, dimension, factor, *forms in lang.rows("units"):
-        unit = _Unit(dimension, float(factor), name)
-        for form in (name, *forms):
-            found.setdefault(form, unit)
-            for ending in ("s", "es", "e", "n", "en") if len(form) > 2 and form.isalpha() else ():
-                found.setdefault(form + ending, unit)
-    return found
-
-
-@cache
-def _long_units() -> tuple[tuple[re.Pattern[str], str], ...]:
-    table = lang.table("long_units", "common")
-    return tuple((re.compile(rf"(?:{pattern})(?!\w)"), name) for name, pattern in table.items())
-
-
 @lru_cache(maxsize=4_096)
 def figures(text: str, language: str = "en", without_dates: bool = True) -> tuple[Figure, ...]:
     """Read the numbers of `text` in order; those of dates and years are left out unless they are wanted too."""
-    plain = ascii_digits(text)
+    plain = _HIGH_POINT.sub(".", ascii_digits(text))
     taken = [(when.start, when.end) for when in dates(text, language)] if without_dates else []
     found: list[Figure] = []
     for reader in _READERS:
@@ -216,6 +197,7 @@ def _clocks(text: str, taken: Sequence[tuple[int, int]], language: str) -> Itera
 
 def _written_in_digits(text: str, taken: Sequence[tuple[int, int]], language: str) -> Iterator[Figure]:
     position = 0
+    taken = [*taken, *(match.span() for match in _LISTED.finditer(text))]
     while match := _DIGITS.search(text, position):
         position = match.end()
         if not _is_free(match.start("number"), match.end(), taken):
@@ -240,6 +222,14 @@ def _from_digits(text: str, match: re.Match[str], language: str) -> Figure | Non
     likely = readings(written, language)
     if vulgar := _VULGAR.match(text, end):
         likely, end = (likely[0] + unicodedata.numeric(vulgar[1]),), vulgar.end()
+    named = _VERSION.search(text[max(0, start - _LOOK_BACK) : start]) if _VERSIONED.fullmatch(written) else None
+    if (
+        named
+        and named[0].strip().casefold() not in stop_words(language)
+        and _unit(text, end, match["money"] or "") == ("", end)
+    ):
+        parts = sum(int(one) / 1000**at for at, one in enumerate(written.split(".")))
+        return _figure(text, start, end, (parts,), "", "ordinal", language)
     mark = _ORDINAL_END.match(text, end)
     if mark and written.isdigit() and (mark[0] != "." or language == "de"):
         return _figure(text, start, mark.end(), likely[:1], "", "ordinal", language)
@@ -266,14 +256,16 @@ def _unit(text: str, end: int, money: str) -> tuple[str, int]:
         return known.name, end
     ahead = text[end : end + 40]
     gap = len(ahead) - len(ahead.lstrip(f"{SPACE}-"))
-    for pattern, name in _long_units():
+    for pattern, name in long_units():
         if match := pattern.match(ahead.casefold(), gap):
             return name, end + match.end()
     short = _UNIT.match(text, end)
     if short is None:
         return "", end
     word = short["unit"].casefold().replace("²", "2").replace("³", "3").replace(" ", "")
-    entry = units().get(word)
+    if word[0] > "\u2e7f":  # 352万元左右: no space parts it from what follows
+        return (units()[word[0]].name, short.start("unit") + 1) if word[0] in units() else ("", end)
+    entry = units().get(short["unit"]) or units().get(word)  # Gb is not GB
     if entry and (len(word) > 1 or not word.isalpha() or short["unit"].islower()):
         return entry.name, short.end()
     return "", end
@@ -293,6 +285,8 @@ def _written_in_han(text: str, taken: Sequence[tuple[int, int]], language: str) 
         unit, end = _unit(text, match.end(), "")
         if match["whole"]:  # 百分之三十, 三分之一
             value, unit, end = 100 * value / (han_value(match["whole"]) or 100), "%", match.end()
+        elif text[end : end + 1] == "成" and value < 10:  # 三成 is thirty in a hundred
+            value, unit, end = 10 * value, "%", end + 1
         yield _figure(text, match.start(), end, (value,), unit, kind, language)
 
 
@@ -310,9 +304,9 @@ def _parts_of_scales(text: str, taken: Sequence[tuple[int, int]], language: str)
         size = next(
             (one[scale] for one in (_dozens(known), *scale_words(language)) if len(scale) > 2 and scale in one), 0.0
         )
-        if not _is_free(start, end, taken) or not (size or (whole and value % 1)):
+        unit, end = _unit(text, end, "") if size else _unit(text, match.start("scale") - 1 if scale else end, "")
+        if not _is_free(start, end, taken) or not (size or unit or (whole and value % 1) or value > 1):
             continue
-        unit, end = _unit(text, end if size else match.end("part"), "")
         yield _figure(text, start, end, (value * (size or 1),), unit, "amount", language)
 
 
@@ -368,7 +362,8 @@ def _fractions(text: str, taken: Sequence[tuple[int, int]], language: str) -> It
         if word in table and (
             word in lang.words("halves") or _IS_PART.match(text, match.end()) or (count > 1 and word.endswith("s"))
         ):
-            start = match.start() if count == 1 else text.casefold().rfind(before, 0, match.start())
+            is_counted = count > 1 or before in lang.words("ones", language)
+            start = text.casefold().rfind(before, 0, match.start()) if is_counted else match.start()
             value = 100 * count * float(table[word])
             if _is_free(start, match.end(), taken):
                 yield _figure(text, start, match.end(), (value,), "%", "fraction", language)
@@ -397,6 +392,8 @@ def _written_in_words(text: str, taken: Sequence[tuple[int, int]], language: str
         if any(sign.isdigit() for sign in written):
             continue
         start, end = first.start(), last.end()
+        if before and start < before.end:  # the cent of pour cent
+            continue
         value = one.value
         if not one.ordinal and value < 1_000:  # `three lakh`: a scale that the reader of words does not know
             factor, end, _ = scaled(text, end, language, is_money=False)

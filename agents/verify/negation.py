@@ -18,8 +18,12 @@ _BOTH_SIDES = frozenset("pending planned proposed discussion review".split())
 """Last words of cues that leave open what stands before them too: the bridge is planned."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _PHRASE = re.compile(r"[^\W\d_]+'?")
-_UNSPACED_BEFORE = re.compile(r"[未没沒不无無非]$")
-_UNSPACED_AFTER = re.compile(r"\s?(?:な[いかく]|ず|ません|지\s?(?:않|못)|않|못|ไม่)")
+_UNSPACED_BEFORE = re.compile(
+    r"(?<![并無无不])(?:[未没沒不无無非](?![过過断斷仅僅论論])[有能会會再是曾会得獲获]?|ไม่\w{0,3})$"
+)
+_UNSPACED_AFTER = re.compile(
+    r"\s?(?:[ぁ-ん言考思]{0,8}?な[いかく]|ず|[ぁ-ん]{0,4}ません|지\s?(?:않|못)|(?:수\s)?[않못없]|ไม่)"
+)
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,7 @@ def _cues(language: str) -> frozenset[str]:
 
 def is_cue(word: str, language: str = "en") -> bool:
     """Tell whether a casefolded word denies what it is next to."""
-    if word in _cues(language) or word.endswith("n't") or (language == "fr" and word in {"n", "n'"}):
+    if word in _cues(language) or word.endswith("n't") or word.startswith("n'") or (language == "fr" and word == "n"):
         return True
     if word.isascii():
         return False
@@ -61,9 +65,7 @@ def denies(text: str) -> bool:
     """Tell whether a piece of text holds a negation, in any of the languages that are known well."""
     plain = lang.cue("no_denial").sub(" ", text)
     words = _WORD.findall(plain.casefold().replace("’", "'"))
-    return bool(lang.cue("denying").search(plain)) or any(
-        word in _cues("en") or word.endswith("n't") or word.startswith("n'") for word in words
-    )
+    return bool(lang.cue("denying").search(plain)) or any(is_cue(word) for word in words)
 
 
 def is_cut_from_negation(before: str, after: str) -> bool:
@@ -95,12 +97,11 @@ def scope(words: Sequence[str], content: Sequence[bool], text: str, language: st
     """
     excused = {match.group().casefold().split()[0] for match in lang.cue("no_denial").finditer(text)}
     excused |= {word for match in lang.cue("open").finditer(text) for word in match.group().casefold().split()}
-    failing = lang.words("failing", "en")
     phrases = {place[-1] for place in _phrases("denying", words, text)}
     cues = tuple(
         at
         for at, word in enumerate(words)
-        if (at in phrases or is_cue(word, language) or (word in failing and words[at + 1 : at + 2] == ["to"]))
+        if (at in phrases or is_cue(word, language))
         and word not in excused
         and not (word == "no" and list(words[at + 1 : at + 2]) == ["."] and words[at + 2 : at + 3])  # No. 1
     )
@@ -111,7 +112,8 @@ def scope(words: Sequence[str], content: Sequence[bool], text: str, language: st
         if not reached:  # "… gefällt ihm nicht", "it is not"
             reached += _reach(words, content, range(cue - 1, -1, -1))[:3]
         denied.update(reached)
-        nearest.update(reached[:2])
+        apart = len(reached) > 1 and lang.words("places") & {*words[reached[0] + 1 : reached[1]]}
+        nearest.update(reached[: 1 if apart else 2])  # no hospital in the town: there is a town
     is_month = "May" in text and "may" not in text
     hedging = lang.words("hedges") - ({"may"} if is_month else set())
     return NegationScope(
@@ -236,7 +238,18 @@ def alike(one: str, other: str) -> bool:
     if one == other or classes(one) & classes(other):
         return True
     short, long = sorted((one, other), key=len)
-    return len(short) >= 5 and (long.endswith(short) or long.startswith(short))
+    if len(short) < 5 or not (long.endswith(short) or long.startswith(short)):
+        return False
+    return long.replace(short, "", 1) not in lang.words("contrary_parts")  # uninspected, wirkungslos
+
+
+@lru_cache(maxsize=32_768)
+def negated(word: str) -> frozenset[str]:
+    """Give a root with each beginning that denies it, or without the one that it has: `unsafe` for `safe`."""
+    return frozenset(
+        word.removeprefix(opening) if word.startswith(opening) and len(word) > 6 else opening + word
+        for opening in (lang.words("contrary_beginnings") if len(word) > 4 else ())
+    )
 
 
 @lru_cache(maxsize=32_768)
@@ -249,8 +262,4 @@ def opposites(word: str) -> frozenset[str]:
             listed |= _opposites()[other]
     kinds = {kind for one in listed for kind in classes(one)} if mine else set()
     found = listed | {other for other, numbers in _classes().items() if numbers & kinds}
-    if word.startswith(("un", "dis", "non")) and len(word) > 6:
-        found.add(word[3:] if word[0] in "dn" else word[2:])
-    elif len(word) > 4:
-        found |= {"un" + word, "dis" + word, "non" + word}
-    return frozenset(found - {word})
+    return frozenset(found | negated(word)) - {word}

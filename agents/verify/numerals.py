@@ -28,10 +28,11 @@ _HAN_COUNTERS = "个個人天日年月名位次座项項条條所家只隻艘篇
 _HAN_NUMERAL = f"[{''.join((*HAN_DIGITS, *HAN_PLACES))}][{''.join((*HAN_DIGITS, *HAN_PLACES, *_HAN_SCALES))}]+"
 HAN = re.compile(
     rf"(?:(?P<whole>[{_COUNTING}]{{1,4}})分之)?"
-    rf"(?P<han>{_HAN_NUMERAL}|[{_COUNTING}](?=[{_HAN_COUNTERS}])|(?<=分之)[{_COUNTING}])"
+    rf"(?P<han>{_HAN_NUMERAL}|[{_COUNTING}](?=[{_HAN_COUNTERS}]|成(?![为為员員功立本果年熟长長就]))|(?<=分之)[{_COUNTING}])"
     rf"(?:[点點](?P<point>[{_COUNTING[:10]}]+)(?![十分]))?"
 )
-_SCALED = re.compile(rf"\s?(?P<scale>[{''.join(_HAN_SCALES)}])(?P<rest>\d[\d.,]*)?")
+_SCALED = re.compile(rf"\s?(?P<place>[十百千])?(?P<scale>[{''.join(_HAN_SCALES)}])(?P<rest>\d[\d.,]*)?")
+_ABBREVIATED = 5  # letters; shorter words of scale may have a full stop of their own
 _SCALE = re.compile(rf"[{SPACE}-]?(?P<scale>(?:[^\W\d_]|[{MARKS}\u0e31-\u0e4e])+)\.?")
 
 
@@ -74,7 +75,7 @@ def raised(text: str, end: int, written: str, values: tuple[float, ...]) -> tupl
 def scaled(text: str, end: int, language: str, *, is_money: bool) -> tuple[float, int, float]:
     """Read `million`, `crore` or 万 behind a number: the factor, where it ends, and what is added (3亿5000万)."""
     if han := _SCALED.match(text, end):
-        factor, end, rest = float(_HAN_SCALES[han["scale"]]), han.end("scale"), 0.0
+        factor, end, rest = float(HAN_PLACES.get(han["place"], 1) * _HAN_SCALES[han["scale"]]), han.end("scale"), 0.0
         if han["rest"]:
             small, after, more = scaled(text, han.end(), language, is_money=False)
             rest, end = readings(han["rest"], language)[0] * small + more, after
@@ -85,7 +86,7 @@ def scaled(text: str, end: int, language: str, *, is_money: bool) -> tuple[float
     low = word["scale"].casefold()
     for known in scale_words(language):
         if low in known and (len(low) > 1 or is_money):
-            return known[low], word.end("scale"), 0.0
+            return known[low], word.end() if len(low) < _ABBREVIATED else word.end("scale"), 0.0  # 2,5 Mio. Euro
         # Thai and its relatives write on without a space: ล้านคน.
         ahead = next((one for one in known if not one.isascii() and low.startswith(one)), "")
         if ahead and re.match(f"[{LETTERED}]", ahead):
@@ -161,3 +162,29 @@ def small_number(written: str, language: str) -> float:
         return float(written)
     found = next(spoken([written], language), None)
     return found.value if found and not found.ordinal else 0.0
+
+
+class _Unit(NamedTuple):
+    dimension: str
+    factor: float
+    name: str
+
+
+@cache
+def units() -> dict[str, _Unit]:
+    """Give every form of a unit with what it measures, its size in the dimension's base, and its name."""
+    found: dict[str, _Unit] = {}
+    for name, dimension, factor, *forms in lang.rows("units"):
+        unit = _Unit(dimension, float(factor), name)
+        for form in (name, *forms):
+            found.setdefault(form, unit)
+            for ending in ("s", "es", "e", "n", "en") if len(form) > 2 and form.isalpha() else ():
+                found.setdefault(form + ending, unit)
+    return found
+
+
+@cache
+def long_units() -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Give the patterns of units of several words, each with the name of its unit."""
+    table = lang.table("long_units", "common")
+    return tuple((re.compile(rf"(?:{pattern})(?!\w)"), name) for name, pattern in table.items())

@@ -9,6 +9,7 @@ from typing import Literal
 from agents.nlp.tokens import UNSPACED, language_of
 from agents.verify.figures import Figure, figures
 from agents.verify.negation import denies, is_cut_from_negation
+from agents.verify.numerals import units
 
 Via = Literal["exact", "normalised", "repair"]
 
@@ -25,11 +26,13 @@ _FOLDED = {
     "\u2018": "'", "\u2019": "'", "\u201a": "'", "\u201b": "'", "\u2032": "'", "\u00b4": "'", "`": "'",
     "\u201c": '"', "\u201d": '"', "\u201e": '"', "\u201f": '"', "\u2033": '"', "\u00ab": '"', "\u00bb": '"',
     "\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2013": "-", "\u2014": "-", "\u2015": "-", "\u2212": "-",
-    "\u2026": "...",
+    "\u2026": "...", "ё": "е", "Ё": "Е",
 }  # fmt: skip
 _PLAIN = re.compile(r"[!-,./0-_a-~]+")  # ASCII without space, hyphen and back-tick: nothing there is ever folded
 _OMISSION = re.compile(r"\s*(?:[\[(]\s*)?(?:\u2026|\.{3,})(?:\s*[\])])?\s*")
-_CITATION = re.compile(r"\s?\[\d{1,3}(?:\s?[,–-]\s?\d{1,3})*\]")
+_CITATION = re.compile(
+    r"\s?\[\d{1,3}(?:\s?[,–-]\s?\d{1,3})*\]|(?<=[.,;:!?)”\"’»])[¹²³⁰⁴-⁹]{1,3}(?:[,–][¹²³⁰⁴-⁹]{1,3})*(?=\s|$)"
+)
 _RUNNING_HEAD = re.compile(r"(?<=[\w,;])[^\S\n]*\n\s*\n(?=[^\n]*[^\W\d_]{2})[^\n.!?]{3,80}\n(?=\s*\n\s*[a-z0-9(])")
 """A title or page line by itself between two halves of a sentence."""
 _SENTENCE_END = re.compile(r"[.!?。！？][\"'”’)\]]*\s")
@@ -40,8 +43,11 @@ _UNPARTED = re.compile(
     r"[\u3005\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff、。，！？；：「」『』（）]"
 )
 """Chinese and Japanese signs: Korean parts words by spaces, Thai parts sentences."""
+_COMPOUND = re.compile(r"[^\W_][-\u2010\u2011][^\W_]")
+_JOINED_AND = re.compile(r"(?<!\w)(?:[وف](?=ال)|ו(?=ה))")
+_AROUND = 24  # characters on each side of a cut in which a figure may lie
 _VOWELLESS = re.compile(r"[\u05d0-\u05ea\u0621-\u064a]")
-_VOWEL_MARKS = re.compile(r"[\u05b0-\u05bc\u05c1\u05c2\u05c7\u064b-\u0652\u0670]")
+_VOWEL_MARKS = re.compile(r"[\u05b0-\u05bc\u05c1\u05c2\u05c7\u0640\u064b-\u0652\u0670]")
 
 
 @dataclass(frozen=True)
@@ -220,24 +226,29 @@ def _same_piece(one: _Piece, other: _Piece) -> bool:
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
-    """Tell whether the place cuts no word and no number, and loses no sign and no decimal point."""
-    before, first = text[start - 1 : start], text[start : start + 1]
-    last, after = text[end - 1 : end], text[end : end + 1]
-    if _in_word(before, first) or _in_word(last, after):
-        return False
-    if first.isdigit() and before:
-        earlier = text[start - 2 : start - 1] if start > 1 else ""
-        if before in ".," and earlier.isdigit():
-            return False
-        if before in "-\u2212\u2013+±" and not earlier.isalnum():
-            return False
-    return not (last.isdigit() and after in {".", ","} and text[end + 1 : end + 2].isdigit())
+    """Tell whether the place begins and ends between words, and within no number with its sign, scale, range and unit."""
+    return not any(_cuts_word(text, at) or _cuts_figure(text, at) for at in (start, end))
 
 
-def _in_word(one: str, other: str) -> bool:
-    if not (one.isalnum() and other.isalnum()):
+def _cuts_word(text: str, at: int) -> bool:
+    """Tell whether a word goes on across a place; the Arabic and Hebrew `and` is a word, though written with the next."""
+    if any(_COMPOUND.match(text, first) for first in (at - 2, at - 1) if first >= 0):
+        return True
+    one, other = text[at - 1 : at], text[at : at + 1]
+    if not (one.isalnum() and other.isalnum()) or _JOINED_AND.match(text, at - 1):
         return False
     return not (_SIGNS.match(one) or _SIGNS.match(other)) or (one.isdigit() and other.isdigit())
+
+
+def _cuts_figure(text: str, at: int) -> bool:
+    """Tell whether a place lies within a figure; only the word for its unit may stand behind the cut."""
+    first = max(0, at - _AROUND)
+    for one in figures(text[first : at + _AROUND], "en", False):
+        if one.start < at - first < one.end and not one.weak:
+            unit = units().get(text[at : first + one.end].strip(" -").casefold())
+            if unit is None or unit.dimension == "share":
+                return True
+    return False
 
 
 def _hyphens_agree(source: _Folded, target: _Folded, at: int, stop: int) -> bool:

@@ -7,7 +7,7 @@ import ipaddress
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urljoin, urlsplit, urlunsplit
 
 from tld import Result, get_tld
 
@@ -20,15 +20,19 @@ _TRACKERS = re.compile(
     r"utm_\w+|fbclid|gclid|gclsrc|gbraid|wbraid|dclid|msclkid|yclid|twclid|ttclid|igshid|igsh|li_fat_id|mc_[ce]id|_hs\w+"
     r"|hsctatracking|ref_src|ref_url|spm|cmpid|ocid|vero_\w+|oly_\w+|__hs\w+|mkt_tok|guce_\w+|guccounter|ncid|sr_share|s_kwcid"
     r"|pk_\w+|mtm_\w+|at_medium|at_campaign|share_id|__twitter_impression|phpsessid|jsessionid|session_?id|sessid|amp"
-    r"|outputtype|_g[al]|gad_\w+|srsltid|cfid|cftoken|aspsessionid\w*|wt[._]\w+|trk\w*|icid|ved|usg|__cf_\w+",
+    r"|outputtype|_g[al]|gad_\w+|srsltid|cfid|cftoken|aspsessionid\w*|wt[._]\w+|trk\w*|icid|ved|usg|__cf_\w+"
+    r"|wickedid|xtor|s_cid|sc_(?:campaign|cid|channel)|smid|smtyp|fb_(?:action\w*|ref|source)|ns_(?:source|mchannel|campaign|linkname)"
+    r"|epik|_branch_\w+|_openstat|emc|ml_subscriber\w*|sfmc_\w+|ck_subscriber_id|rb_clickid|ef_id|guc\w+_referrer|share_token",
     re.I,
 )
 _TOKENS = re.compile(r"(?:sid|s|si|session|sess|zenid|oscsid)=(?=[^&]*\d)[\w-]{16,}", re.I)
 _CAME_FROM = re.compile(
-    r"(?:source|src|from|via|medium)=(?:rss|feed|e?mail|newsletter|twitter|facebook|linkedin|social|share)", re.I
+    r"(?:source|src|from|via|medium|partner|feature)=(?:rss|feed|e?mail|newsletter|twitter|facebook|linkedin|social|share)",
+    re.I,
 )
 _ARXIV = re.compile(r"(?:abs|pdf|html|format|ps)/((?:[a-z-]+(?:\.[a-z]{2})?/)?\d[\d.]+\d)(?:v\d+)?(?:\.pdf)?", re.I)
 _DOI_OF_ARXIV = re.compile(r"/10\.48550/arxiv\.(\d[\d.]+\d|[a-z-]+/\d+)(?:v\d+)?", re.I)
+_OF_A_FIELD = re.compile(r"\.[a-z]{2}/")  # math.GT/0309136 is math/0309136
 _DOI_PATH = re.compile(
     r"/(?:doi|articles?|content|content/pdf|chapter|book)/(?:(?:abs|full|pdf|epdf|epub|pdfdirect|reader|book)/)?"
     r"(10\.\d{4,9}/[^?#/]+(?:/[^?#/]+)?)",
@@ -46,9 +50,25 @@ _VERSION = re.compile(r"v?\d[\w.-]*|main|master|trunk|dev\w*|stable|latest|head|
 _CODE_HOSTS = ("github.com", "githubusercontent.com", "gitlab.com", "bitbucket.org", "codeberg.org")
 _ROUTE = re.compile(r"!?/.*")  # a fragment that a page of one script reads as its path
 _DOI_HOSTS = {"doi.org", "dx.doi.org", "doi.dx.org"}
-_ARXIV_HOSTS = {"arxiv.org", "export.arxiv.org", "ar5iv.org", "ar5iv.labs.arxiv.org"}
-_NATURE = re.compile(r"/articles/([a-z]\w*\d[\w-]*-\w+)(?:\.pdf)?", re.I)
-_NUMBERED_AT_NCBI = re.compile(r"/(pubmed|pmc/articles)/(?=(?:PMC)?\d)")
+_ARXIV_HOSTS = {"arxiv.org", "export.arxiv.org", "ar5iv.org", "ar5iv.labs.arxiv.org", "alphaxiv.org"}
+_FORMS = tuple((re.compile(form, re.I), place) for form, place in (
+    (r"(?:doi\.acm|dl\.acm)\.org/(?:doi/)?(10\.\d+/[\d.]+)", "doi.org/{}"),
+    (r"nature\.com/articles/([a-z]\w*\d[\w-]*-\w+)(?:\.pdf)?", "doi.org/10.1038/{}"),
+    (r"zenodo\.org/records?/(\d+)(?:/.*)?", "doi.org/10.5281/zenodo.{}"),
+    (r"(?:ncbi\.nlm\.nih\.gov/pubmed|europepmc\.org/(?:article|abstract)/med)/(\d+)/?", "pubmed.ncbi.nlm.nih.gov/{}"),
+    (r"(?:(?:ncbi\.nlm\.nih\.gov/pmc|pmc\.ncbi\.nlm\.nih\.gov)/articles|europepmc\.org/articles?(?:/pmc)?)/(PMC\d+)(?:/pdf)?(?:/.*)?",
+     "pmc.ncbi.nlm.nih.gov/articles/{}"),
+    (r"(?:youtu\.be/|(?:m\.)?youtube\.com/(?:shorts/|embed/|live/|watch\?(?:.*&)?v=))([\w-]{11})(?:[?&].*)?",
+     "youtube.com/watch?v={}"),
+    (r"(\w+)(?:\.m)?\.wikipedia\.org/(?:wiki/|zh-\w+/|w/(?:index\.php)?\?title=)([^?&]+)", "{}.wikipedia.org/wiki/{}"),
+))  # fmt: skip
+"""Works that have addresses of several forms, by host, path and query, and the one that they are known by."""
+_LEADS_ON = re.compile(
+    r"google\.\w+/amp/(?:s/)?(?P<plain>.+)|[\w-]+\.cdn\.ampproject\.org/[cv]/(?:s/)?(?P<cached>.+)"
+    r"|(?:google\.\w+/url|duckduckgo\.com/l/|l\.facebook\.com/l\.php)\?(?:.*&)?(?:q|url|uddg|u)=(?P<target>https?(?::|%3A)[^&]+).*",
+    re.I,
+)
+"""Addresses of services that only lead on to another one, or keep a copy of it."""
 _INDEX = re.compile(r"/(?:index|default)\.(?:html?|php|aspx?)$", re.I)
 _UNESCAPED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~()!*',")
 _PAGED = re.compile(r"(?:^|&)(?:p|pg|page|paged|seite|start|offset)=\d+")
@@ -71,7 +91,7 @@ _ACTS = re.compile(
 _WIDE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
 _BREAKS = (
     r"\s<>\"'`()\[\]{}|\\^\u201c\u201d\u2018\u2019\u00ab\u00bb\u2026\u3000-\u3020\uff01-\uff20\uff3b\uff3d\uff5b-\uff65"
-    r"\u060c\u061b\u061f\u06d4\u0964\u0965\u1362\u17d4\ufffc"
+    r"\u060c\u061b\u061f\u06d4\u0964\u0965\u1362\u17d4\u2014\u200b-\u200f\u202a-\u202e\ufffc"
 )
 IN_TEXT = re.compile(
     r"https?://(?:\[[0-9a-f:.]+\])?"
@@ -109,9 +129,10 @@ def canonical(url: str) -> str:
         return written
     if parts.scheme.lower() not in {"http", "https"} or not host:
         return written
+    if led := _LEADS_ON.fullmatch(f"{host}{parts.path}{'?' * bool(parts.query)}{parts.query}"):
+        return canonical(unquote(led["target"]) if led["target"] else f"https://{led['plain'] or led['cached']}")
     path = _INDEX.sub("/", _plain_path(_SESSION.sub("", parts.path)))
-    work, path = _work(host, path, parts.query)
-    query = parts.query if work == host or work not in {"doi.org", "arxiv.org"} else ""
+    work, path, query = _work(host, path, parts.query)
     host, path = work, path.rstrip("/") or "/"
     default = {"http": 80, "https": 443}[parts.scheme.lower()]
     place = f"[{host}]" if ":" in host else host
@@ -121,22 +142,23 @@ def canonical(url: str) -> str:
     return urlunsplit(("https", place, path, _plain_query(query, host), fragment))
 
 
-def _work(host: str, path: str, query: str) -> tuple[str, str]:
-    """Give host and path of a work that has addresses in several forms: a preprint, an article with a DOI."""
-    host = host.replace(".m.wikipedia.org", ".wikipedia.org")
-    if host == "ncbi.nlm.nih.gov" and (found := _NUMBERED_AT_NCBI.match(path)):
-        kind, _, rest = found[1].partition("/")
-        return f"{kind}.ncbi.nlm.nih.gov", f"/{rest}/{path[found.end() :]}".replace("//", "/")
+def _work(host: str, path: str, query: str) -> tuple[str, str, str]:
+    """Give host, path and query of a work that has addresses in several forms: a preprint, an article with a DOI."""
+    whole = f"{host}{path}{'?' * bool(query)}{query}"
+    for form, place in _FORMS:
+        if (found := form.fullmatch(whole)) or (found := form.fullmatch(f"{host}{path}")):
+            host, _, rest = place.format(*found.groups()).partition("/")
+            path, _, query = f"/{rest}".partition("?")
+            break
     if host in _ARXIV_HOSTS and (found := _ARXIV.fullmatch(path.strip("/"))):
-        return "arxiv.org", f"/abs/{found[1].lower()}"
+        return "arxiv.org", f"/abs/{_OF_A_FIELD.sub('/', found[1].lower())}", ""
     if host not in _DOI_HOSTS:
-        if host == "nature.com" and (found := _NATURE.fullmatch(path)):
-            return "doi.org", f"/10.1038/{found[1].lower()}"
         named = [value for name, value in parse_qsl(query) if name == "id" and value.startswith("10.") and "/" in value]
         found = _DOI_PATH.fullmatch(_FORM_OF_DOI.sub("", _FORM_OF_DOI.sub("", f"/doi/{named[0]}" if named else path)))
-        return ("doi.org", f"/{found[1].lower()}") if found else (host, path)
+        return ("doi.org", f"/{found[1].lower()}", "") if found else (host, path, query)
+    path = unquote(path).lower().rstrip(".,;")
     found = _DOI_OF_ARXIV.fullmatch(path)
-    return ("arxiv.org", f"/abs/{found[1].lower()}") if found else ("doi.org", path.lower())
+    return ("arxiv.org", f"/abs/{found[1]}", "") if found else ("doi.org", path, query)
 
 
 def identity(url: str, declared: str | None) -> str:

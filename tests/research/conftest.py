@@ -43,6 +43,7 @@ class Bench:
         per_job=6,
         caps=None,
         pace=None,
+        fallback=None,
         **limits,
     ):
         self.model, self.searcher = model or working_model(), searcher or world()
@@ -50,12 +51,12 @@ class Bench:
         self.texts = MemoryTexts()
         self.limits = Limits(seconds=seconds, **limits)
         self.clock = clock or (lambda: 0.0)
-        self.per_job, self.caps, self.pace = per_job, caps, pace or PaceSeen()
+        self.per_job, self.caps, self.pace, self.fallback = per_job, caps, pace or PaceSeen(), fallback
 
     def handlers(self):
         self.context = context = RunContext(
             models=dict.fromkeys(ROLES, self.model), prompts=load(), searcher=self.searcher, texts=self.texts,
-            today="2026-11-27", pace=lambda: self.pace,
+            today="2026-11-27", pace=lambda: self.pace, fallback=self.fallback,
         )  # fmt: skip
         handlers = handlers_of(context, self.means)
         return bounded(handlers, self.caps) if self.caps else handlers

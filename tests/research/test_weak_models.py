@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from agents.contracts.contract import Brief, PaceSeen, Query
+from agents.contracts.contract import Brief, PaceSeen, Query, ScopingInput, ScopingTurn, UnheardTurn
 from agents.contracts.fact import Extraction, ExtractionInput, NumberedSentence, PointedFact, ShownSource
 from agents.contracts.finding import Frame, FrameInput, NumberedFact, Section, SectionInput
 from agents.contracts.frozen import digest
@@ -17,17 +17,21 @@ from agents.core.budget import Usage
 from agents.core.events import RoleAsked
 from agents.core.role import Reply
 from agents.nlp.lang import spans
+from agents.offline import OfflineModel
 from agents.offline.extractor import extract
 from agents.offline.questions import asks_for_facts
 from agents.report.document import build
 from agents.research.loop.compaction import summarised
+from agents.research.loop.loop_decision import LoopSettings
+from agents.research.pipeline import Means
 from agents.research.planning.drafting import plan_of
 from agents.research.planning.freeze_contract import MODES, CapOverrides, at_pace, make_contract
 from agents.research.reading.answering import Told, beside_the_point
 from agents.research.reading.hold_extraction import SourceExcerpt, SourceGiven, held_against
-from agents.roles import carried_section
+from agents.roles import carried_section, settled
 from agents.verify.checks import mixes
 from tests.scripted_search import ScriptedSearcher
+from tests.scripts import BRIEF as FERRY
 from tests.scripts import Worker, leaf, tree, working_model
 
 QUESTION = "Which band was formed first, The Exies or Circus Diablo, and who founded each of them?"
@@ -367,6 +371,57 @@ async def test_a_lookup_that_found_one_fact_asks_no_writer_to_say_it_again(bench
 
     assert not [request for request in work.model.asked if request.role == "synthesizer"]
     assert "formed in early 2006" in report.markdown
+
+
+async def test_what_a_model_points_at_nothing_in_is_quoted_by_code_and_the_report_says_so(bench):
+    def blind(request):
+        return Extraction(facts=())
+
+    text = "How has the winter service of the Orvane ferry developed?"
+    wide = FERRY.model_copy(update={"question": text, "queries": (FERRY.queries[0].model_copy(update={"text": text}),)})
+    plan = {text: tree(leaf("Winters", "How did the winter service of the Orvane ferry develop?"), claims=())}
+    work = bench(
+        working_model(plan, extractor=blind),
+        fallback=OfflineModel(),
+        means=Means(loop=LoopSettings(read_together=True)),
+    )
+    outcome = await work.run(wide)
+    report = build("a" * 32, outcome, Actual(), engine="scripted", reasons=True)
+
+    assert "3.1 million" in report.markdown
+    assert "#PATH_DECISION" in outcome.tags
+    assert any(one.event.stood_in_for for one in work.last.events if isinstance(one.event, RoleAsked))
+
+
+def test_a_plan_that_speaks_of_nothing_that_was_asked_gets_the_question_itself():
+    asked = "Which methods restore seagrass in Tolven Bay best, and what do they cost?"
+    given = PlanningInput(query=asked, survey=CorpusSurvey(), language="en", today="2026-11-28")
+    beside = plan_of(tree(leaf("Introduction", "What is the scope of the study?")), given, MODES["standard"])
+    good = tree(leaf("Methods", "Which techniques of seagrass restoration survive?"), leaf("Cost", "What did it cost?"))
+
+    assert beside.root.leaves()[0].questions[0] == "Which methods restore seagrass in Tolven Bay best?"
+    assert len(beside.root.leaves()) == 2
+    assert len(plan_of(good, given, MODES["standard"]).root.leaves()) == 2
+
+
+def test_a_message_is_one_query_where_a_part_of_it_leans_on_another():
+    asked = "Which methods restore seagrass in Tolven Bay best, and what do they cost?"
+    given = ScopingInput(message=asked, today="2026-11-28", language="en")
+    one, two = (
+        Query(text=text, feasible=True, reason="small", depth_estimate=depth)
+        for text, depth in (("Which methods restore seagrass best?", 1), ("What do these methods cost?", 2))
+    )
+    turn = UnheardTurn(queries=(one, two), query_type="other", tier="standard", language="en")
+
+    (whole,) = settled(given, turn).queries
+    assert whole.text == asked
+    assert whole.depth_estimate == 2
+    talking = ScopingTurn(**turn.model_dump() | {"reply": "The suggested_split field remains empty."})
+    assert settled(given, talking).reply == "That is small enough as it is."
+    apart = turn.model_copy(
+        update={"queries": (one, one.model_copy(update={"text": "What do sods cost in Tolven Bay?"}))}
+    )
+    assert len(settled(given, apart).queries) == 2
 
 
 async def test_the_line_above_a_sources_facts_is_no_prose(bench):

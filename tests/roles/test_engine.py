@@ -80,11 +80,15 @@ async def test_the_reason_quotes_the_validation_problem():
     assert "leaves" in model.asked[1].messages[-1].content
 
 
+WHOLE_PLANNER = replace(PLANNER, partial=False)
+"""A role whose answer counts only as a whole."""
+
+
 async def test_a_cut_answer_gets_more_room_even_when_it_parses():
     cut = Reply(text=FLAT.model_dump_json(), usage=Usage(calls=1), finish_reason="length", model="m")
     model, run = run_with(cut, FLAT)
 
-    asked = await ask(PLANNER, GIVEN, run)
+    asked = await ask(WHOLE_PLANNER, GIVEN, run)
 
     assert asked.output == FLAT
     assert model.asked[1].max_output_tokens == 2 * model.asked[0].max_output_tokens
@@ -96,7 +100,7 @@ async def test_an_answer_that_stays_cut_keeps_what_was_complete_and_says_so():
     head = Reply(text=whole, usage=Usage(calls=1), finish_reason="length", model="m")
     _, run = run_with(head, head)
 
-    asked = await ask(PLANNER, GIVEN, run)
+    asked = await ask(WHOLE_PLANNER, GIVEN, run)
 
     assert asked.cut
     assert isinstance(asked.output, PlanTree)

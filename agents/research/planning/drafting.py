@@ -33,12 +33,14 @@ from agents.core.errors import StepFailed
 from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
 from agents.core.time_policy import PLANNING_SHARE
-from agents.nlp.tokens import content_words, years_in
+from agents.nlp.tokens import content_words, language_of, years_in
 from agents.offline.planner import asks_for_a_list
-from agents.offline.questions import asks_for_facts, parts_of, standalone, topic
+from agents.offline.questions import asks_for_facts, is_no_thing, parts_of, standalone, topic
+from agents.offline.terms import listed
 from agents.research.loop.loop_decision import leaves_on
 from agents.research.loop.topics import beyond, compare, stems
 from agents.research.planning.freeze_contract import Bounds, CapOverrides, bounds_of, in_leaves
+from agents.research.reading.answering import share
 from agents.research.reading.searching import Setting, query_of
 from agents.research.run_context import RunContext
 from agents.roles import EXTRACTOR, PLANNER, only_given_years
@@ -47,6 +49,10 @@ SEVERAL = 3
 """Questions from which a leaf may begin with five searches instead of three (specification, section 5)."""
 MOST_SOURCES_PER_LEAF = 8
 MAX_CLAIMS = 10
+HARDLY = 0.3
+"""Share of the words of a part of the query below which a plan does not ask it; reasons and doubts have words of their own."""
+LONGEST_TITLE = 120
+"""Characters of a leaf's title."""
 CORROBORATION = 2
 """Independent sources wanted per answer; 1 for a plan of one question, which is a lookup unless it has high priority."""
 
@@ -276,6 +282,7 @@ class TreeBuilder:
 
     def plan(self, claims: tuple[str, ...] = ()) -> Plan:
         """Give the plan of all leaves so far; claims are deduplicated and tied to the leaves that speak of them."""
+        self._cover()
         if self._dropped:
             self.assumptions.append(
                 f"The plan had {len(self._leaves) + self._dropped} branches; the first {len(self._leaves)} are researched."
@@ -300,6 +307,26 @@ class TreeBuilder:
             ),
             assumptions=tuple(self.assumptions),
         )
+
+    def _cover(self) -> None:
+        """Have what the plan speaks of nowhere asked in the query's own words: small models plan around the question."""
+        asked = " ".join(f"{leaf.title} {leaf.objective} {' '.join(leaf.questions)}" for _, leaf in self._leaves)
+        missing = [
+            part
+            for part in parts_of(self.planning.query)
+            if share(frozenset(word for word in part.matter if not is_no_thing(word)), asked) < HARDLY
+            and not any(listed(words).search(part.text) for words in ("reason", "differ_asked", "doubt_asked"))
+        ]
+        if not missing or language_of(asked) != language_of(self.planning.query):
+            return
+        self._leaves = self._leaves[: self.planning.max_leaves - 1]
+        texts = tuple(f"{part.text.strip(' ?？.,')}?" for part in missing)
+        questions = tuple(f"{text[:1].upper()}{text[1:]}" for text in texts)
+        title = questions[0].rstrip("?")[:LONGEST_TITLE]
+        self.admit(
+            PlannedLeaf(heading="", title=title, questions=questions, search_terms=(), priority="high", discovery=False)
+        )
+        self._leaves.insert(0, self._leaves.pop())
 
     def _phase(self, lookup: bool) -> Phase:
         criteria = Criteria(corroboration=1 if lookup else CORROBORATION)

@@ -106,10 +106,13 @@ def _near(question: Question, quote: str, title: str) -> bool:
 
 def share(matter: frozenset[str], quote: str) -> float:
     """Give the share of a question's words that a text has; all of none."""
+    return sum(_says(one, quote) for one in matter) / len(matter) if matter else 1.0
+
+
+@lru_cache(65_536)
+def _says(word: str, quote: str) -> bool:
     held = _roots(quote)
-    return (
-        sum(one in held or any(alike(one, other) for other in held) for one in matter) / len(matter) if matter else 1.0
-    )
+    return word in held or any(alike(word, other) for other in held)
 
 
 @lru_cache(4096)
@@ -132,13 +135,13 @@ _language = lru_cache(4096)(language_of)
 
 def leads_to(title: str, quotes: Sequence[str]) -> bool:
     """Tell whether words that are to the point name a document: the next step of a question that takes several."""
-    name = tuple(words(ASIDE.sub("", title)))
-    spoken = " ".join(name)
-    return len(spoken) > 3 and any(
-        f" {spoken} " in _tokens(quote) and not _within_another(spoken, quote) for quote in quotes
+    name = _tokens(ASIDE.sub("", title))
+    return len(name) > 5 and any(
+        name in _tokens(quote) and not _within_another(name.strip(), quote) for quote in quotes
     )
 
 
+@lru_cache(4096)
 def _within_another(name: str, quote: str) -> bool:
     """Tell a name that stands in a text only as a part of another one: `Virginia` in `West Virginia`."""
     named = [" ".join(words(one.shown)) for one in names(quote, _language(quote))]

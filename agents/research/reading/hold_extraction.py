@@ -163,6 +163,8 @@ class SourceGiven(Frozen):
     """Time for collecting is up, but nothing was read: a part of the time kept for writing may be used."""
     led: tuple[str, ...] = ()
     """Words read before these, where a model reads: of what names nothing that is asked about, only what they name is shown."""
+    pointless: bool = False
+    """The model pointed at nothing in any of a leaf's pages: the quoting engine reads them."""
     named: bool = False
     """Plan or user named them: they are read whatever they seem to be about."""
 

@@ -90,6 +90,11 @@ def leaf_handler(context: RunContext) -> Handler:
             done, urls, sub_questions(leaf), given.beside, query=given.setting.query if weighed else ""
         )
         read_again = frozenset(one.card.id for one in done if isinstance(one, SourceDone) and one.card)
+        # What is looked up was quoted already, page by page, where the model left it open.
+        unread = given.setting.loop.read_together and context.fallback is not None and not weighed
+        if read_again and unread and not (facts or ctx.finishing):
+            urls, done = await _read(ctx, urls, given, late=late, pointless=True)
+            facts, sources, rejected, problems = gathered(done, urls, sub_questions(leaf), given.beside)
         facts, sources = joined(given, facts, sources, read_again)
         attempts = found.attempts + tuple(
             RetryEntry(key=url, attempts=0 if one.given_up else 1, status="exhausted" if one.given_up else "pending")
@@ -175,7 +180,7 @@ def _failed_searches(path: str, records: tuple[SearchRecord, ...]) -> list[Probl
 
 
 async def _read(
-    ctx: Ctx, urls: list[str], given: LeafGiven, *, late: bool
+    ctx: Ctx, urls: list[str], given: LeafGiven, *, late: bool, pointless: bool = False
 ) -> tuple[list[str], list[SourceDone | StepFailed]]:
     """Read sources, a few in each call; a lookup stops when it is settled.
 
@@ -188,7 +193,13 @@ async def _read(
         groups = grouped(wave, 1 + len(given.siblings))
         quotes = [fact.quote for one in done if isinstance(one, SourceDone) for fact in one.reading.facts]
         led = tuple(quotes) if given.setting.loop.read_together else ()
-        items = [(_key(group), _to_read(group, given, late=late, led=led)) for group in groups]
+        items = [
+            (
+                f"{_key(group)}{'-quoted' * pointless}",
+                _to_read(group, given, late=late, led=led).model_copy(update={"pointless": pointless}),
+            )
+            for group in groups
+        ]
         for group, result in zip(groups, await ctx.children("source", items, gives=SourcesDone), strict=True):
             read += group
             done += result.sources if isinstance(result, SourcesDone) else [result] * len(group)

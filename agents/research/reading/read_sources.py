@@ -30,6 +30,7 @@ CALL_CHARS = MAX_CHARS
 """Characters of sources that are read in one call; of long ones each gets its share."""
 LEAST_SHARE = 6_000
 """Characters of a long source that are shown at least: sources that would get less are read in further calls."""
+POINTED_AT_NOTHING = "The model pointed at nothing in any of the pages of a part."
 LATE_SHARE = 0.3
 """Part of the time kept for writing in which a branch that came too late may still have a source read by the model."""
 LATE_FINDING_SHARE = 0.6
@@ -97,12 +98,15 @@ async def extract(
         discovery_intense=bool(spec and spec.discovery_intense),
         max_facts=QUICK_FACTS if given.quick else MAX_FACTS,
     )
-    asked = await context.ask(EXTRACTOR, wanted, deadline)
+    if given.pointless and context.fallback is not None:
+        asked = await context.stand_in(EXTRACTOR, wanted, POINTED_AT_NOTHING, context.fallback)
+    else:
+        asked = await context.ask(EXTRACTOR, wanted, deadline)
     _, since = _allowed(context, cards)  # some may have been ruled out while they were read
     if len(since) == len(cards):
         raise SourceError(cards[0].url, next(iter(since.values())))
     # What the model leaves open, the quoting engine is asked for; where that is the model, it was asked already.
-    quoting = quoted if not given.quick and context.models[EXTRACTOR.name].reasons else None
+    quoting = quoted if not (given.quick or given.pointless) and context.models[EXTRACTOR.name].reasons else None
     readings = await asyncio.to_thread(held_against, asked.output, shown, given, wanted, quoting)
     return Extracted(
         readings=tuple(
