@@ -48,7 +48,7 @@ from agents.research.planning.flat_plan import bounded
 from agents.research.planning.forecast import PastRun
 from agents.research.planning.freeze_contract import CapOverrides, caps_of
 from agents.research.reading.leaf import with_facts_of
-from agents.research.recollection import with_memory
+from agents.research.recollection import asked_first, with_memory
 from agents.research.run_context import RunContext
 from agents.research.scoping.authorization import DEFAULT_MINUTES
 from agents.research.scoping.follow_up import FollowUpAnswer, Quoting, follow_up
@@ -225,6 +225,7 @@ class Team:
             DossierError: with a notice for the user; the talk stands as it was before.
         """
         context = self.context(scope)
+        memory = asked_first(context, self.memory, scope.memory if on_text is None else None, lambda: datetime.now(UTC))
         if on_text is None and not scope.turns and asks_for_facts(checked(message)):
             context = context.by_code(MANAGER.name)  # nobody reads its words, and what is asked for is no research tree
         elif self.engine.reasons and not scope.turns:
@@ -234,6 +235,8 @@ class Team:
             max_leaves=self.settings.max_leaves, on_text=on_text,
             deadline=None if limit_s is None else Deadline.within(limit_s),
         )  # fmt: skip
+        if memory is not None:
+            await memory.keep_answers("scoping")
         return after, asked.output
 
     async def settle(

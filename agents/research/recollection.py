@@ -5,6 +5,7 @@ fact is fetched again before the fact is used: unchanged, its facts cost no sear
 """
 
 import asyncio
+import contextlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -24,11 +25,14 @@ from agents.contracts.finding import Finding
 from agents.contracts.frozen import Frozen, QueryType, digest
 from agents.contracts.plan import Leaf, Plan
 from agents.contracts.report import Commission, Outcome
-from agents.contracts.sources import Hit, SearchQuery, Source, SourceCard
+from agents.contracts.sources import Hit, SearchQuery, SourceCard
+from agents.core.budget import Deadline
+from agents.core.errors import SourceError
 from agents.core.events import Noted, SourceRead
 from agents.core.port import Ctx, Handler, Handlers
 from agents.memory.knowledge import ANSWERS, KnowledgeStore, MemoryDown, in_time
 from agents.nlp import lang
+from agents.nlp.similarity import fingerprint
 from agents.nlp.tokens import content_words, years_in
 from agents.offline.questions import LOOKUPS, parts_of
 from agents.research.loop.topics import beyond, compare
@@ -37,7 +41,7 @@ from agents.research.reading.answering import answers
 from agents.research.reading.leaf import SOURCES_OF_A_LOOKUP, sub_questions
 from agents.research.reading.searching import LeafGiven, Setting
 from agents.research.remembering import Remembering, merged, reading_key
-from agents.research.run_context import RetrievedSource, RunContext
+from agents.research.run_context import RunContext
 from agents.research.writing.sections import spread
 from agents.search.scope_filter import enforced
 from agents.search.searcher import Texts
@@ -90,6 +94,14 @@ class Recalled(Frozen):
     fault: str = ""
 
 
+class Rechecked(Frozen):
+    """A page behind known facts, fetched again."""
+
+    card: SourceCard
+    stands: bool
+    """What it said of them is all that it says of them today."""
+
+
 class KnownPlan(Frozen):
     """What is known before a query is planned."""
 
@@ -136,6 +148,22 @@ class Recollection:
         """Tell whether a leaf needs no search; False also where nothing can be asked."""
         return not (await self.recall(sub_questions(leaf), setting)).open
 
+    async def recheck(
+        self, context: RunContext, card: SourceCard, quotes: tuple[str, ...], deadline: Deadline
+    ) -> Rechecked:
+        """Fetch a page again, and see whether its words stand as they did.
+
+        Raises:
+            SourceError: it can't be read.
+        """
+        now = (await context.fetch(card.url, deadline)).card
+        stands = now.text_hash == card.text_hash
+        if not stands and now.id == card.id:
+            with contextlib.suppress(SourceError):  # what it said then is not kept any more
+                before, after = [await self.texts.get(one.text_hash) for one in (card, now)]
+                stands = await asyncio.to_thread(says_the_same, before, after, quotes)
+        return Rechecked(card=card.model_copy(update={"retrieved": now.retrieved}), stands=stands)
+
     async def _known(self, questions: tuple[str, ...], setting: Setting) -> Recalled:
         keep = min(keeps(one, setting.query_type, setting.today) for one in questions)
         # What a leaf that asked just this came to, all of it and in its order: whoever writes over it is asked the same.
@@ -146,8 +174,11 @@ class Recollection:
                 return _recalled_of(zip(usable, whole.topics, strict=True))
         found = [(item, question) for question in questions for item in await self._answering(question, setting)]
         known = _recalled_of(found)
-        facts = spread(known.facts, MOST_FACTS)
-        return known.model_copy(update={"facts": facts, "open": missing(questions, facts)})
+        cards = known.sources[:MOST_PAGES]
+        facts = spread(
+            tuple(fact for fact in known.facts if any(fact.source_id == card.id for card in cards)), MOST_FACTS
+        )
+        return Recalled(facts=facts, sources=cards, open=missing(questions, facts))
 
     async def _links(self, questions: Sequence[str], setting: Setting) -> tuple[str, ...]:
         found: dict[str, None] = {}
@@ -236,13 +267,29 @@ class Recollection:
             return None
         if not got or self.job in got[0].jobs:
             return None
-        self._same[key] = got[0]
+        self._same[got[0].id] = got[0]
         self.keep(key, got[0].answer)
         return got[0].answer
 
     def keep(self, key: str, answer: str) -> None:
-        """Keep an answer for later jobs: with the rest, at the end of this one."""
+        """Note an answer for later jobs."""
         self._answers[key] = answer
+
+    async def keep_answers(self, job: str) -> None:
+        """Keep what was noted, when the job is at its end: one that failed asks anew."""
+        at = self.now().isoformat(timespec="seconds")
+        seen = (Sighting(job=job, at=at, verdict="quoted"),)
+        made = [
+            Remembered(
+                id=digest(key), kind="answer", text=key.split("|")[0], answer=answer, since=at, seen=at, history=seen
+            )
+            for key, answer in self._answers.items()
+        ]
+        items = [merged(self._same.get(one.id), one) for one in made]
+        try:
+            await in_time(self.store.put(self.owner + ANSWERS, items), REMEMBER_S)
+        except MemoryDown as error:
+            self.faults[error.notice] = None
 
     # ---- adding to it
 
@@ -256,17 +303,7 @@ class Recollection:
             at = self.now().isoformat(timespec="seconds")
             adding = Remembering(self.store, self.owner, self.texts).add(job, at, outcome)
             learned, conflicts = await in_time(adding, REMEMBER_S)
-            made = [
-                merged(
-                    self._same.get(key),
-                    Remembered(
-                        id=digest(key), kind="answer", text=key.split("|")[0], answer=answer, since=at, seen=at,
-                        history=(Sighting(job=job, at=at, verdict="quoted"),),
-                    ),
-                )
-                for key, answer in self._answers.items()
-            ]  # fmt: skip
-            await in_time(self.store.put(self.owner + ANSWERS, made), REMEMBER_S)
+            await self.keep_answers(job)
         except MemoryDown as error:
             self.faults[error.notice] = None
         return MemoryNote(
@@ -293,6 +330,21 @@ def _recalled_of(found: Iterable[tuple[Remembered, str]]) -> Recalled:
             for one, fact, _, said in held.values()
         ),
         sources=tuple({card.id: card for _, _, card, _ in held.values()}.values()),
+    )
+
+
+def says_the_same(before: str, now: str, quotes: Sequence[str]) -> bool:
+    """Tell whether a page that changed still has the words of some quotes, and says nothing new of their matter.
+
+    Most pages change with every visit, in what stands around their text; and who reads them for us lays them out otherwise.
+    """
+    before, now, *words = (" ".join(text.split()) for text in (before, now, *quotes))
+    said = {fingerprint(before[one.start : one.end]) for one in lang.spans(before)}
+    new = (text for one in lang.spans(now) if fingerprint(text := now[one.start : one.end]) not in said)
+    more = [set(content_words(text)) for text in new if not any(one in text or text in one for one in words)]
+    matters = [set(content_words(one)) for one in words]
+    return all(one in now for one in words) and not any(
+        2 * len(one & held) >= len(one) for one in matters for held in more
     )
 
 
@@ -383,13 +435,14 @@ async def _recalled(ctx: Ctx, context: RunContext, memory: Recollection, given: 
     recalled = await ctx.call("recall", "0", memory.recall, questions, given.setting, gives=Recalled, pool="local")
     if recalled.fault:
         memory.faults[recalled.fault] = None
-    known = recalled.sources[:MOST_PAGES] if recalled.facts else ()
-    fetched = await ctx.fan(
-        "recheck", context.fetch, [(Source.id_of(card.url), card.url, ctx.deadline) for card in known],
-        gives=RetrievedSource, pool="web",
-    ) if known else ()  # fmt: skip
-    now = [(card, one.card) for card, one in zip(known, fetched, strict=True) if isinstance(one, RetrievedSource)]
-    unchanged = {old.id: new for old, new in now if old.text_hash == new.text_hash and old.id == new.id}
+    known = recalled.sources
+    pages = [
+        (card.id, context, card, tuple(one.quote for one in recalled.facts if one.source_id == card.id), ctx.deadline)
+        for card in known
+    ]
+    fetched = await ctx.fan("recheck", memory.recheck, pages, gives=Rechecked, pool="web") if pages else ()
+    now = [one for one in fetched if isinstance(one, Rechecked)]
+    unchanged = {one.card.id: one.card for one in now if one.stands}
     facts = tuple(fact for fact in recalled.facts if fact.source_id in unchanged)
     open_ones = recalled.open if facts == recalled.facts else missing(questions, facts)
     if not open_ones:
@@ -397,7 +450,7 @@ async def _recalled(ctx: Ctx, context: RunContext, memory: Recollection, given: 
     else:
         answered = [one for one in questions if one not in open_ones]
         left = tuple(text for text in leaf.searches if not (answered and compare(text, answered).duplicate))
-        changed = (new.url for old, new in now if old.id not in unchanged)
+        changed = (one.card.url for one in now if not one.stands)
         sources = tuple(dict.fromkeys((*leaf.sources, *recalled.links, *changed)))
         leaf = leaf.model_copy(update={"searches": left or open_ones, "sources": sources})
     if facts:

@@ -19,7 +19,7 @@ from agents.report.document import build
 from agents.research.planning.drafting import Begun, plan_by, plan_of
 from agents.research.planning.freeze_contract import bounds_of
 from agents.research.reading.searching import Setting
-from agents.research.recollection import Recollection, asked_first, keeps, with_memory
+from agents.research.recollection import Recollection, asked_first, keeps, says_the_same, with_memory
 from agents.research.remembering import standings
 from tests.memory.qdrant_server import qdrant_server
 from tests.research.conftest import Bench, MemoryTexts
@@ -485,3 +485,35 @@ def _actual():
     from agents.contracts.report import Actual
 
     return Actual()
+
+
+@pytest.mark.parametrize(
+    ("now", "same"),
+    [
+        ("Home. News.\nThe Orvane ferry was closed\non 12 days in 2022. It is old. Subscribe to our letter.", True),
+        ("Closures The Orvane ferry was closed on 12 days in 2022. It is old.", True),
+        ("The Orvane ferry was closed on 13 days in 2022. It is old.", False),
+        (
+            "The Orvane ferry was closed on 12 days in 2022. Correction: in 2022 the Orvane ferry was closed 15 days.",
+            False,
+        ),
+    ],
+    ids=["more around it", "another layout", "another figure", "a correction beside it"],
+)
+def test_a_page_says_the_same_while_its_words_stand_and_nothing_new_is_said_of_their_matter(now, same):
+    said = "The Orvane ferry was closed on 12 days in 2022."
+
+    assert says_the_same(f"{said} It is old.", now, [said]) == same
+
+
+async def test_a_page_that_changes_with_every_visit_keeps_its_facts(life):
+    await life.run()
+    life.pages = {
+        url: (title, f"{text} There were {n} visitors today.") for n, (url, (title, text)) in enumerate(PAGES.items())
+    }
+
+    outcome, web, reads, _ = await life.run()
+
+    assert (reads, CLOSED in {query.text for query in web.asked}) == (0, False)
+    assert {fact.known_since for fact in facts_of(outcome)} == {"2026-11-27"}
+    assert all("visitors" not in fact.quote for fact in facts_of(outcome))
