@@ -25,7 +25,8 @@ class Query(Frozen):
     """Why it is, or is not, feasible: in the user's words and language."""
     depth_estimate: int = Field(ge=1, le=9)
     """Executors in a row that its tree would need; more than 3 is never feasible."""
-    sub_topics: SkipJsonSchema[tuple[str, ...]] = ()
+    sub_topics: tuple[str, ...] = ()
+    """Parts that its tree should have, where the talk settled them; the planner builds on them. Else empty."""
     scope_limits: SkipJsonSchema[tuple[str, ...]] = ()
     """What was agreed to leave out, or to stay within."""
     suggested_split: tuple[str, ...] = ()
@@ -160,8 +161,6 @@ class Caps(Frozen):
     rounds: int = Field(ge=1)
     searches: int = Field(ge=1)
     sources: int = Field(ge=1)
-    leaves: int = Field(ge=1)
-    depth: int = Field(ge=1, le=3)
     tokens: int | None = None
     cost_usd: float | None = None
 

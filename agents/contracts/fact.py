@@ -253,14 +253,13 @@ class Contradiction(Frozen):
 
 
 class MemoryNote(Frozen):
-    """What the knowledge base did for a run, and what the run left in it."""
+    """What the knowledge base did for a run."""
 
     reused: int = 0
     """Facts taken over, their pages unchanged."""
     sources: int = 0
     since: str = ""
     """ISO date on which the first of them was first read."""
-    learned: int = 0
     answers: int = 0
     """Answers of models taken over, because they were asked the very same again."""
     conflicts: tuple[Contradiction, ...] = ()

@@ -14,10 +14,8 @@ Priority = Literal["low", "normal", "high"]
 
 
 class LeafBudget(Frozen):
-    """What one leaf may spend."""
+    """What one leaf may spend; time and tokens are shared out anew in each round, by what is left."""
 
-    seconds: float | None = Field(default=None, gt=0)
-    tokens: int | None = Field(default=None, gt=0)
     sources: int = Field(default=6, ge=1, le=50)
     searches: int = Field(default=2, ge=1, le=5)
 
@@ -78,12 +76,10 @@ class SuccessCriteria(Frozen):
 
 
 class Phase(Frozen):
-    """One bounded loop of a node."""
+    """One bounded loop of a node; it has the time and the tokens that its rounds are given (`core/time_policy.py`)."""
 
     title: Text
     criteria: SuccessCriteria = SuccessCriteria()
-    seconds: float | None = Field(default=None, gt=0)
-    tokens: int | None = Field(default=None, gt=0)
     sources: int | None = Field(default=None, gt=0)
     max_iterations: int = Field(default=3, ge=1, le=20)
 
@@ -159,7 +155,6 @@ class PlanningInput(Frozen):
     max_leaves: int = Field(default=12, ge=1)
     scope_limits: tuple[str, ...] = ()
     sub_topics: tuple[str, ...] = ()
-    suggested: tuple[str, ...] = ()
     """The manager's suggestion; to be implemented, refined or ignored."""
     known: tuple[str, ...] = ()
     """What earlier work already established."""
@@ -169,7 +164,6 @@ class PlanningInput(Frozen):
     seed_urls: tuple[str, ...] = ()
     guidance: tuple[str, ...] = ()
     """What the user asked to heed, also while this was under way."""
-    want_claims: bool = True
 
 
 class PlannedLeaf(Frozen):

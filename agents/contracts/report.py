@@ -306,7 +306,6 @@ class SinceEarlier(Frozen):
     """Those that read otherwise now."""
     missing_sources: tuple[str, ...] = ()
     """Those that it cites and that were not read this time."""
-    new_facts: int = 0
     missing_facts: tuple[str, ...] = ()
     """What it quotes of sources that were read again, and that was not found there any more."""
 
@@ -343,8 +342,6 @@ class ReportDocument(Frozen):
     claims: tuple[Claim, ...] = ()
     gates: tuple[Gate, ...] = ()
     """Figures reached and figures asked for; confidence and verifiable ratio lower the grade where they fall short."""
-    merged_copies: tuple[str, ...] = ()
-    """Sources that were counted as one witness, and why."""
     shortlists: tuple[Shortlist, ...] = ()
     """What scouts chose for reading: tags, themes and balance of the chosen, and why the others were left out."""
     methodology: Methodology = Methodology()

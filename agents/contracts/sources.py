@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from agents.contracts.frozen import Confidence, Frozen, QueryType, Reasoned, Said, Text, digest
+from agents.contracts.frozen import Frozen, QueryType, Reasoned, Said, Text, digest
 
 SourceKind = Literal["web", "library", "upload", "sample"]
 """Where a document came from; `sample` marks the invented documents that ship with the program."""
@@ -220,19 +220,8 @@ class Candidate(Reasoned):
     """Registrable domain; for a document its publisher or author, else the document itself."""
     published: str | None = None
     tags: SourceTags
-    score: Confidence = 0.0
-    facts: int = Field(default=0, ge=0)
-    """Statements that the quick scan found in it."""
     excerpt: str = ""
     """A few of its sentences; for choosing, never evidence."""
-
-
-class Cluster(Frozen):
-    """Candidates that are about one theme from one perspective."""
-
-    theme: Text
-    perspective: str = ""
-    urls: tuple[Text, ...] = Field(min_length=1)
 
 
 class Shortlist(Frozen):
@@ -240,9 +229,8 @@ class Shortlist(Frozen):
 
     kept: tuple[Candidate, ...] = ()
     rejected: tuple[Candidate, ...] = ()
-    clusters: tuple[Cluster, ...] = ()
-    balance: tuple[Text, ...] = ()
-    """Tags on how well the list is balanced, for example `domains: 4` or `not covered: …`."""
+    balance: tuple[Said, ...] = ()
+    """Tags on how well the list is balanced, for example `sites: 4/6` or `not answered: …`."""
 
     @model_validator(mode="after")
     def _no_domain_rules(self) -> "Shortlist":

@@ -211,6 +211,4 @@ class Truth(Frozen):
     verifiable_ratio: float | None = None
     confidence: float | None = None
     """0 to 100."""
-    merged_copies: tuple[str, ...] = ()
-    """Sources that were counted as one, and why."""
     judgement: Judgement | None = None

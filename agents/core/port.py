@@ -109,12 +109,8 @@ class Ctx(Protocol):
         *,
         gives: type[M],
         limits: Limits = Limits(),
-        own: Mapping[str, Limits] | None = None,
     ) -> list[M | StepFailed]:
-        """Run branches of different kinds side by side, one per `(kind, key, given)`; same order, failures in place.
-
-        `own` gives by key the limits of those that have others than the rest.
-        """
+        """Run branches of different kinds side by side, one per `(kind, key, given)`; same order, failures in place."""
 
     def emit(self, key: str, event: Event) -> None:
         """Tell what happened; the same key tells once, so that a replay adds nothing."""

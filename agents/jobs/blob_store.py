@@ -71,7 +71,9 @@ class BlobStore:
         if not _NAME.fullmatch(job_id):
             return None
         try:
-            return ReportDocument.model_validate_json(await asyncio.to_thread(_read, self._report_path(job_id)))
+            return ReportDocument.model_validate_json(
+                await asyncio.to_thread(_read, self._report_path(job_id)), extra="ignore"
+            )
         except (OSError, ValidationError):
             return None
 

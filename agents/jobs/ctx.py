@@ -1,7 +1,7 @@
 """The job port (see `agents.core.port`) over a run: the same for a job in memory and for a durable one."""
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from agents.contracts.frozen import Frozen, digest
 from agents.core.budget import Budget, Deadline, Limits, Spent, least
@@ -120,7 +120,7 @@ class RunCtx:
             if step.spent is not None:
                 self._book(name, step.spent)
             raise step.failure(full_key)
-        value = gives.model_validate_json(step.value)
+        value = gives.model_validate_json(step.value, extra="ignore")
         if isinstance(value, Charged):
             self.budget.charge(value.usage)
             if event := value.as_event(self.path):
@@ -188,14 +188,13 @@ class RunCtx:
         *,
         gives: type[M],
         limits: Limits = Limits(),
-        own: Mapping[str, Limits] | None = None,
     ) -> list[M | StepFailed]:
         # All branches start from the clock as it stands now: on a replay the first would else move it for the second.
         reached = self.so_far
 
         async def one(kind: str, key: str, given: Frozen) -> M | StepFailed:
             try:
-                return await self._branch(kind, key, given, gives, (own or {}).get(key, limits), reached)
+                return await self._branch(kind, key, given, gives, limits, reached)
             except StepFailed as failure:
                 return failure
 

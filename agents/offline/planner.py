@@ -4,23 +4,16 @@ import re
 
 from agents.contracts.plan import PlannedLeaf, PlanningInput, PlanTree, Priority
 from agents.offline.questions import IndependentQuestion, is_linked, is_single_fact, leans_on_another, questions, tidy
-from agents.offline.terms import SPACELESS, distinct, knows, names, opening, say, terms
+from agents.offline.terms import SPACELESS, knows, names, opening, say, terms
 
 MOST_QUESTIONS, TITLE_LENGTH, _SEARCH_WORDS = 4, 90, 14
 
 
 def plan(given: PlanningInput) -> PlanTree:
     """Plan the tree of one query: its leaves, all under one executor."""
-    asked = _suggested(given) or (given.query,)
-    leaves = [one for text in asked for one in draft(_as_one(text, given.language), given.language, given.max_leaves)]
+    leaves = draft(_as_one(given.query, given.language), given.language, given.max_leaves)
     # What can be tested is only known once the documents were read: claims are found while reading.
-    return PlanTree(leaves=tuple(leaves), claims=())
-
-
-def _suggested(given: PlanningInput) -> tuple[str, ...]:
-    """Take the manager's suggestion where each entry is a question that can be asked by itself."""
-    whole = len(given.suggested) > 1 and all(len(distinct(entry)) > 1 for entry in given.suggested)
-    return tuple(map(tidy, given.suggested)) if whole else ()
+    return PlanTree(leaves=leaves, claims=())
 
 
 def _as_one(text: str, language: str) -> IndependentQuestion:

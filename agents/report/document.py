@@ -124,7 +124,6 @@ class _Report:
             references=references,
             claims=truth.claims,
             gates=truth.gates,
-            merged_copies=truth.merged_copies,
             shortlists=tuple(node.shortlist for node in making.nodes if node.shortlist is not None),
             methodology=data,
             verifiable_ratio=truth.verifiable_ratio,

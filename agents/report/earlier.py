@@ -84,7 +84,6 @@ def since(
             card.title for key, card in read.items() if key in known and known[key].text_hash != card.text_hash
         ),
         missing_sources=tuple(card.title for key, card in known.items() if key not in read),
-        new_facts=len(held - {_same(fact.quote) for fact in earlier.facts}),
         missing_facts=tuple(
             fact.statement for fact in earlier.facts if fact.source_id in read and _same(fact.quote) not in held
         ),

@@ -30,7 +30,7 @@ from agents.contracts.report import (
     TimeBudget,
     tally,
 )
-from agents.contracts.sources import RejectedSource, SourceCard
+from agents.contracts.sources import RejectedSource, Shortlist, SourceCard
 from agents.contracts.verification import CONFIDENCE_GATE, EVIDENCE_GATE, RATIO_GATE, Claim, Evidence, Truth
 from agents.core.budget import least
 from agents.core.time_policy import synthesis_reserve_s
@@ -40,6 +40,8 @@ from agents.report.wording import Wording, wording
 
 LIMITS = frozenset({"#TIME_LIMIT", "#ITERATION_LIMIT", "#TOKEN_LIMIT"})
 """Tags of a run that stopped at a cap."""
+UNTOLD = frozenset({"unknown", "undated"})
+"""Tags of a chosen source that say nothing."""
 MAX_ATTEMPTS = 3
 """Failures after which a key is given up (specification, section 5)."""
 _OWN = re.compile(r"(?:library|upload):/[^/]*/")
@@ -121,6 +123,8 @@ class Making:
         elif listed:
             yield from self.searched()
         yield from introduced("", memory_lines(self.outcome.memory, words))
+        for chosen in (node.shortlist for node in self.nodes if node.shortlist is not None):
+            yield from introduced(words.chosen, self.chosen_lines(chosen))
         if listed:
             uncited = (card for card in self.cards if card.id not in listed)
             yield from introduced(words.uncited, self.source_lines(uncited))
@@ -154,6 +158,15 @@ class Making:
         for card in cards:
             sample = f" {self.words.sample}" if card.kind == "sample" else ""
             yield (linked(" ".join(card.title.split()), card.url), *((Words(text=sample),) if sample else ()))
+
+    def chosen_lines(self, chosen: Shortlist) -> Iterator[Line]:
+        """Write the sources that a sweep chose, with their tags and why each is on the list; then how balanced it is."""
+        words = self.words
+        for one in chosen.kept:
+            kinds = (words.reasons.get(tag, tag) for tag in (one.tags.authority, one.tags.recency) if tag not in UNTOLD)
+            told = "; ".join((", ".join(kinds), *(filter(None, (one.tags.diversity, one.tags.rationale.rstrip("."))))))
+            yield (linked(" ".join(one.title.split()), one.url), Words(text=f": {told.removeprefix('; ')}."))
+        yield (Words(text=" · ".join(map(words.reason, chosen.balance)) + "."),)
 
     def rejected_lines(self) -> Iterator[Line]:
         """Write each document that was found and not used, with the reason."""

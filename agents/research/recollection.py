@@ -298,18 +298,18 @@ class Recollection:
         reused = {
             fact.id: fact for top in outcome.findings for part in top.walk() for fact in part.facts if fact.known_since
         }.values()
-        learned, conflicts = 0, tuple[Contradiction, ...]()
+        conflicts = tuple[Contradiction, ...]()
         try:
             at = self.now().isoformat(timespec="seconds")
             adding = Remembering(self.store, self.owner, self.texts).add(job, at, outcome)
-            learned, conflicts = await in_time(adding, REMEMBER_S)
+            conflicts = await in_time(adding, REMEMBER_S)
             await self.keep_answers(job)
         except MemoryDown as error:
             self.faults[error.notice] = None
         return MemoryNote(
             reused=len(reused), sources=len({fact.source_id for fact in reused}),
             since=min((fact.known_since for fact in reused), default=""),
-            learned=learned, conflicts=conflicts, answers=len(self._same), fault=next(iter(self.faults), ""),
+            conflicts=conflicts, answers=len(self._same), fault=next(iter(self.faults), ""),
         )  # fmt: skip
 
 

@@ -34,8 +34,8 @@ class Remembering:
     def __init__(self, store: KnowledgeStore, owner: str, texts: Texts) -> None:
         self.store, self.owner, self.texts = store, owner, texts
 
-    async def add(self, job: str, at: str, outcome: Outcome) -> tuple[int, tuple[Contradiction, ...]]:
-        """Keep what a job has found out; says how many things are new, and what contradicts what was known.
+    async def add(self, job: str, at: str, outcome: Outcome) -> tuple[Contradiction, ...]:
+        """Keep what a job has found out; says what contradicts what was known.
 
         Args:
             job: its id.
@@ -63,7 +63,8 @@ class Remembering:
         for source_id, text in texts.items():
             items |= await self._no_longer_there(cards[source_id], text, made)
         conflicts = await self._contradicted(items, before, made.language)
-        return await self.store.put(self.owner, list(items.values())), conflicts
+        await self.store.put(self.owner, list(items.values()))
+        return conflicts
 
     async def _text(self, card: SourceCard) -> str | None:
         try:

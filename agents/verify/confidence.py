@@ -172,46 +172,30 @@ class Witness:
     """The words that speak to the claim."""
 
 
-class Origin(NamedTuple):
-    """Sources that are one witness."""
-
-    ids: tuple[str, ...]
-    """In the order given."""
-    why: tuple[str, ...]
-    """One plain sentence for each source that was counted with another."""
-
-
-def origins(witnesses: Sequence[Witness]) -> tuple[Origin, ...]:
-    """Put sources together that have one origin, in the order of their first members.
+def origins(witnesses: Sequence[Witness]) -> tuple[tuple[str, ...], ...]:
+    """Put the ids of sources together that have one origin, in the order of their first members.
 
     Two are together when they have one domain or one canonical address, when the text of one is a copy or a long
     excerpt of the other's, or when both rest on the very same words.
     """
     of = list(range(len(witnesses)))
-    why: dict[int, tuple[str, ...]] = {}
     runs = [shingles(witness.text) for witness in witnesses]
     for one, other in combinations(range(len(witnesses)), 2):
         low, high = sorted((of[one], of[other]))
-        if low != high and (reason := _one_origin(witnesses[one], witnesses[other], runs[one], runs[other])):
-            why[low] = (*why.get(low, ()), *why.pop(high, ()), reason)
+        if low != high and _one_origin(witnesses[one], witnesses[other], runs[one], runs[other]):
             of = [low if group == high else group for group in of]
     return tuple(
-        Origin(tuple(one.id for one, group in zip(witnesses, of, strict=True) if group == at), why.get(at, ()))
-        for at in dict.fromkeys(of)
+        tuple(one.id for one, group in zip(witnesses, of, strict=True) if group == at) for at in dict.fromkeys(of)
     )
 
 
-def _one_origin(one: Witness, other: Witness, left: frozenset[int], right: frozenset[int]) -> str:
-    if one.url and one.url == other.url:
-        return f"{other.id} is another address of {one.id}."
-    if one.domain and one.domain.casefold() == other.domain.casefold():
-        return f"{other.id} and {one.id} are published by {one.domain}."
-    if min(len(left), len(right)) >= MIN_SHARED and (share := containment(left, right)) >= COPY:
+def _one_origin(one: Witness, other: Witness, left: frozenset[int], right: frozenset[int]) -> bool:
+    if (one.url and one.url == other.url) or (one.domain and one.domain.casefold() == other.domain.casefold()):
+        return True
+    if min(len(left), len(right)) >= MIN_SHARED and containment(left, right) >= COPY:
         shorter, longer = (one, other) if len(left) <= len(right) else (other, one)
         if is_about_the_same(shorter.title, shorter.text, longer.text):
-            return f"{shorter.id} repeats {round(100 * share)} per cent of the text of {longer.id}."
+            return True
     mine, yours = fingerprint(one.quote), fingerprint(other.quote)
     short = min(mine, yours, key=len)
-    if len(short.split()) >= QUOTED_WORDS and short in max(mine, yours, key=len):
-        return f"{other.id} and {one.id} give the same words."
-    return ""
+    return len(short.split()) >= QUOTED_WORDS and short in max(mine, yours, key=len)

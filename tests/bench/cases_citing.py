@@ -62,7 +62,7 @@ def addresses(folder: Path) -> list[bool]:
 def copies(folder: Path) -> list[bool]:
     expected = json.loads((folder / "expected.json").read_text("utf-8"))
     found = origins([_witness(path) for path in sorted(folder.glob("*.html"))])
-    grouped = sorted(list(origin.ids) for origin in found) == sorted(expected["groups"])
+    grouped = sorted(map(list, found)) == sorted(expected["groups"])
     return [grouped, len(found) == expected["independent_sources"]]
 
 

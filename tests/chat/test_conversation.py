@@ -94,6 +94,18 @@ async def test_a_broad_question_is_refused_with_narrower_ones(tmp_path):
     assert talker.state.contract is None
 
 
+async def test_a_narrowed_question_is_planned_anew_and_its_parts_reach_the_planner(tmp_path):
+    """What was planned ahead, for the broad question, is thrown away."""
+    narrowed = QUERY.model_copy(update={"sub_topics": ("closures", "costs")})
+    talker = scripted(tmp_path, turn(broad(), ready=False), turn(narrowed, ready=True))
+    await talker("Everything about ferries")
+    await talker("Only the Orvane line, its closures and its costs.")
+
+    planned = [one.given for one in talker.team.models["planner"].asked if one.role == "planner"]
+    assert (planned[-1].query, planned[-1].sub_topics) == (QUERY.text, ("closures", "costs"))
+    assert talker.state.contract.plans[0].query == QUERY.text
+
+
 @pytest.mark.parametrize(
     ("typed", "heard"),
     [

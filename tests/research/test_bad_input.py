@@ -78,12 +78,12 @@ async def test_an_empty_task_is_refused(asking, task):
 
 def greedy_plan():
     """A plan that promises itself far more than the job has."""
-    budget = LeafBudget(seconds=1e6, tokens=10**9, sources=50, searches=5)
+    budget = LeafBudget(sources=50, searches=5)
     children = tuple(
         Leaf(title=f"Part {n}", objective=question, questions=(question,), searches=(question,), budget=budget)
         for n, question in enumerate(("How often was the Orvane ferry closed?", "What did its winter service cost?"))
     )
-    phase = Phase(title="Collect", seconds=1e6, tokens=10**9, sources=10**6, max_iterations=20)
+    phase = Phase(title="Collect", sources=10**6, max_iterations=20)
     return Plan(query=QUERY.text, root=Node(title="Root", objective=QUERY.text, phases=(phase,), children=children))
 
 

@@ -10,7 +10,7 @@ from agents.research.pipeline import Means
 from agents.research.planning.freeze_contract import CapOverrides
 from tests.scripted_model import ScriptedModel
 from tests.scripted_search import ScriptedSearcher
-from tests.scripts import ROLES, WORLD, Worker, change, leaf, tree, working_model
+from tests.scripts import BRIEF, QUERY, ROLES, WORLD, Worker, change, leaf, tree, working_model
 
 LIMIT = "This count leaves out the nights, which nobody watched."
 LINKED = "https://c.example/passengers"
@@ -217,3 +217,28 @@ def replace_stage(run):
 
     run.emit("test#judging", JobChanged(status="running", stage="judging"))
     return run
+
+
+async def test_a_part_that_was_agreed_and_that_no_leaf_asks_about_is_lacking_until_it_is_covered(bench):
+    agreed = QUERY.model_copy(update={"sub_topics": ("ferry closures in winter", "volcanic eruptions nearby")})
+    reader = Reader(reflection=MORE)
+    work = bench(model=model_of(reader), searcher=only_first())
+    await work.run(BRIEF.model_copy(update={"queries": (agreed,)}))
+    (planning,) = reader.of("PlanningInput")
+    assert planning.sub_topics == agreed.sub_topics
+    (lacking, *_) = (given.missing for given in reader.of("ReflectionInput"))
+    assert [line for line in lacking if "theme" in line] == ["The theme “volcanic eruptions nearby” is not covered."]
+
+
+async def test_what_a_sweep_chose_is_shown_with_its_tags_and_why(bench):
+    sweep = tree(
+        leaf("Sources", "Which records of the Orvane ferry winter closures exist?", discovery=True), *ONE.leaves
+    )
+    outcome = await bench(working_model({QUERY.text: sweep})).run()
+    document = build("a" * 32, outcome, Actual(), engine="scripted", reasons=True)
+    made = document.markdown.partition("## Methodology")[2]
+    told = made.partition("Chosen for reading, and why:")[2].partition("\n\n##")[0]
+    assert "primary source; Closures by winter · board; It counted the days itself." in told
+    assert "primary sources: " in told
+    assert "questions answered: 1/1" in told
+    assert document.rounds_log[0].phase == "Collect"

@@ -429,29 +429,3 @@ async def test_a_phase_ends_at_its_own_rounds_and_the_next_begins(bench):
     outcome, _ = await carried_out(bench, working_model(reflector=reflecting(forever=more)), *phases)
     assert [record.phase for record in outcome.findings[0].rounds] == ["A", "B", "B"][: len(outcome.findings[0].rounds)]
     assert len(outcome.findings[0].rounds) >= 2
-
-
-def test_a_leaf_and_a_phase_keep_to_the_seconds_of_their_plan(bench):
-    """Budgets nest: job, node, phase, leaf."""
-    from agents.contracts.plan import LeafBudget, Phase, SuccessCriteria
-    from tests.scripts import ROLES
-    from tests.virtual import SlowModel, clock, virtually
-
-    def took(budget, phase_s):
-        async def work():
-            never = SuccessCriteria(themes=("volcanic eruptions",))
-            phase = Phase(title="Collect", criteria=never, seconds=phase_s, max_iterations=1)
-            model = SlowModel(Worker(ONE), ROLES, call_s=40.0)
-            began = clock()
-            outcome, _ = await carried_out(bench, model, phase, budget=budget, seconds=600.0, clock=clock)
-            (only,) = outcome.findings[0].children
-            assert clock() - began <= 600
-            return only.seconds, len(only.facts)
-
-        return virtually(work)
-
-    free, cut_leaf, cut_phase = took(LeafBudget(), None), took(LeafBudget(seconds=20), None), took(LeafBudget(), 20)
-    assert free[1] > 0
-    assert cut_leaf[1] == cut_phase[1] == 0, "a reader had more time than its plan gave"
-    assert cut_leaf[0] <= 25
-    assert cut_phase[0] <= 25

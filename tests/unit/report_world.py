@@ -39,7 +39,7 @@ def contract(queries: int = 1, language: str = "en", assumptions: tuple[str, ...
     ))  # fmt: skip
     return Contract(
         brief=brief, plans=(plan,) * queries, forecast=forecast,
-        caps=Caps(rounds=3, searches=10, sources=10, leaves=5, depth=3),
+        caps=Caps(rounds=3, searches=10, sources=10),
     )  # fmt: skip
 
 

@@ -138,7 +138,7 @@ def contract(queries=None, plans=None):
     return Contract(
         brief=Brief(question="q", queries=queries or (query,), today="2026-11-27"),
         plans=plans or (Plan(query="q", root=chain(1)),),
-        caps=Caps(rounds=3, searches=10, sources=15, leaves=12, depth=3),
+        caps=Caps(rounds=3, searches=10, sources=15),
         forecast=Forecast(lines=()),
     )
 

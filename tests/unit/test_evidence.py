@@ -66,7 +66,7 @@ def test_a_models_limit_counts_and_never_settles_a_claim_by_itself():
     assert (limited.stance, limited.strength) == ("qualifies", 0.5)
     claim = LedgerClaim(id="c1", text=CLAIM)
     evidence = (evidence_of(fact("x"), card(), limited),)
-    done, _, _ = settled(claim, evidence, {"f1": fact("x")}, {"s1": card()}, CounterSearch())
+    done, _ = settled(claim, evidence, {"f1": fact("x")}, {"s1": card()}, CounterSearch())
     assert done.verdict == "insufficient"
 
 

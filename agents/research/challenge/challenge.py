@@ -100,7 +100,6 @@ class ClaimDone(Frozen):
 
     claim: Claim
     origins: int
-    merged: tuple[str, ...] = ()
     facts: tuple[Fact, ...] = ()
     sources: tuple[SourceCard, ...] = ()
 
@@ -264,14 +263,13 @@ async def _settled(
         known = {fact.id for fact in held_by(given.finding)[0]}
         against = sum(item.stance != "supports" and item.fact_id not in known for item in evidence)
         counter = counter.model_copy(update={"found": against})
-        settled_claim, origins, merged = settled(claim, evidence, facts, cards, counter, checked=one is not None)
+        settled_claim, origins = settled(claim, evidence, facts, cards, counter, checked=one is not None)
         ctx.emit(f"claim:{claim.id}", ClaimWeighed(node=given.finding.path, claim=settled_claim))
         kept = tuple(facts[item.fact_id] for item in evidence if item.fact_id not in known)
         done.append(
             ClaimDone(
                 claim=settled_claim,
                 origins=origins,
-                merged=merged,
                 facts=kept,
                 sources=tuple(cards[source] for source in dict.fromkeys(fact.source_id for fact in kept)),
             )

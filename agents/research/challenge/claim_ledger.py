@@ -249,12 +249,8 @@ def settled(
     counter: CounterSearch,
     *,
     checked: bool = True,
-) -> tuple[Claim, int, tuple[str, ...]]:
-    """Weigh the evidence of a claim by code.
-
-    Returns:
-        The claim with its verdict, the number of independent origins behind it, and which copies were counted as one.
-    """
+) -> tuple[Claim, int]:
+    """Weigh the evidence of a claim by code; gives it with its verdict, and the number of independent origins behind it."""
     witnesses = [
         Witness(
             id=one.source_id,
@@ -267,7 +263,7 @@ def settled(
         for one in {item.source_id: item for item in evidence}.values()
     ]
     groups = origins(witnesses)
-    weighed = weigh(evidence, {source: group.ids[0] for group in groups for source in group.ids})
+    weighed = weigh(evidence, {source: group[0] for group in groups for source in group})
     done = Claim(
         id=claim.id,
         text=claim.text,
@@ -276,7 +272,7 @@ def settled(
         evidence=tuple(evidence),
         counter_search=counter,
     )
-    return done, len(groups), tuple(why for group in groups for why in group.why)
+    return done, len(groups)
 
 
 def speaking(claim: str, sentences: Sequence[str], card: SourceCard, at_most: int) -> list[int]:

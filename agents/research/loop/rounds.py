@@ -23,11 +23,11 @@ from agents.contracts.plan import (
     SkippedTopic,
 )
 from agents.contracts.verification import Claim
-from agents.core.budget import Limits, least
+from agents.core.budget import Limits
 from agents.core.errors import StepFailed
 from agents.core.events import Noted, RoundEnded
 from agents.core.port import Ctx, together
-from agents.core.time_policy import PhaseLeft, Remaining, leaf_limits, round_limits
+from agents.core.time_policy import Remaining, round_limits
 from agents.offline.judgements import reflect as steps_of
 from agents.research.loop.after_reading import at_hand, chosen_by_sweeps, contested, shared_out, starved, touching
 from agents.research.loop.branch_retry import Again, ended
@@ -93,7 +93,7 @@ class Rounds:
         self.gaps: tuple[str, ...] = ()
         self._proposed: tuple[Leaf | Node, ...] = given.node.children
         self._notes = ""
-        self._of_phase = PhaseLeft(given.node.phases[0], ctx.elapsed, 0)
+        self._phase = given.node.phases[0]
         self._before: Success | None = None
         self._reflection: ReflectionResponse | None = None
         self._waiting: tuple[Leaf | Node, ...] = ()
@@ -118,7 +118,7 @@ class Rounds:
         in_phase = 0
         if self.records and self._stands(phase).met:
             return True
-        self._of_phase = PhaseLeft(phase, self.ctx.elapsed, self.ctx.budget.spent.tokens)
+        self._phase = phase
         self._read_before = len(sources_of(tuple(self.findings)))
         while True:
             in_phase += 1
@@ -135,9 +135,8 @@ class Rounds:
                 asked = leaves_on([claim.text for claim in contested(self._claims)], self._budget())
                 self._proposed = (*asked, *self._proposed)[: self.loop.side_by_side]
             if ends:
-                in_time = decided.cause == "time" and self.ctx.collecting_left != 0  # of the phase alone it is up
                 goes_on = decided.cause in GOES_ON or (settles and decided.cause == "novelty")
-                return (in_time or goes_on) and bool(self._proposed)
+                return goes_on and bool(self._proposed)
 
     def _stands(self, phase: Phase) -> Success:
         """Hold what was found so far against the gate of a phase; one for contradictions asks for nothing else."""
@@ -232,7 +231,7 @@ class Rounds:
             iteration=in_phase,
             max_iterations=max(1, max_rounds),
             reflection=self._reflection,
-            left_s=(left := least(self.ctx.collecting_left, self._of_phase.seconds(self.ctx.elapsed))),
+            left_s=(left := self.ctx.collecting_left),
             reserve_s=0.0 if left else 1.0,
             retries=retries_of(everything),
             criteria_met=after.met,
@@ -367,8 +366,7 @@ class Rounds:
         came: dict[int, Finding | StepFailed] = {}
         for first in range(0, len(order), self.loop.side_by_side):
             wave = order[first : first + self.loop.side_by_side]
-            below_ = [items[place] for place in wave]
-            done = await ctx.children_of(below_, gives=Finding, limits=limits, own=self._own(below_, limits))
+            done = await ctx.children_of([items[place] for place in wave], gives=Finding, limits=limits)
             came |= dict(zip(wave, done, strict=True))
         results = [came[place] for place in range(len(items))]
         findings: list[Finding] = []
@@ -396,26 +394,16 @@ class Rounds:
 
     def _within_phase(self, leaf: Leaf, beside: int) -> Leaf:
         """Narrow what a leaf may read to its share of the sources that its phase has left."""
-        if (most := self._of_phase.phase.sources) is None:
+        if (most := self._phase.sources) is None:
             return leaf
         left = most - (len(sources_of(tuple(self.findings))) - self._read_before)
         sources = min(leaf.budget.sources, max(1, left // max(1, beside)))
         return leaf.model_copy(update={"budget": leaf.budget.model_copy(update={"sources": sources})})
 
-    def _left(self) -> Remaining:
-        return Remaining(self.ctx.left, self.ctx.collecting_left, self.ctx.budget.tokens_left())
-
     def _share(self, children: int, *, last: bool) -> Limits:
-        """Give each child its share of what job, node and phase have left."""
-        phase, ctx = self._of_phase, self.ctx
-        seconds, tokens = phase.seconds(ctx.elapsed), phase.tokens(ctx.budget.spent.tokens)
-        return round_limits(self._left(), seconds, tokens, children, last=last)
-
-    def _own(self, items: list[tuple[str, str, Frozen]], limits: Limits) -> dict[str, Limits]:
-        """Narrow the shares of leaves to their own budgets."""
-        kept = self._left().kept
-        leaves = {key: given.leaf for _, key, given in items if isinstance(given, LeafGiven)}
-        return {key: leaf_limits(limits, leaf.budget, kept) for key, leaf in leaves.items()}
+        """Give each child its share of what job and node have left."""
+        left = Remaining(self.ctx.left, self.ctx.collecting_left, self.ctx.budget.tokens_left())
+        return round_limits(left, children, last=last)
 
     def _asking(
         self, lacking: tuple[str, ...], number: int, max_rounds: int, dispatch: Dispatched

@@ -80,7 +80,7 @@ def met(
     if not asked and facts and (found := _count(facts, publishers)) < wanted:
         missing.append(f"The facts come from {found} of {wanted} independent sources.")
     themes = tuple(dict.fromkeys(line for theme in criteria.themes if (line := " ".join(theme.split()))))
-    uncovered = [theme for theme in themes if not any(_share(theme, words) >= COVERS for _, words in held)]
+    uncovered = [theme for theme in themes if not any(covered(theme, words) for _, words in held)]
     missing += [f"The theme “{theme}” is not covered." for theme in uncovered]
     goals = len(asked) + len(themes)
     unmet = sum(_count(answers[question], publishers) < wanted for question in asked) + len(uncovered)
@@ -107,6 +107,11 @@ def independent(sources: Iterable[SourceCard]) -> dict[str, str]:
 
 def _count(facts: Iterable[Fact], publishers: Mapping[str, str]) -> int:
     return len({publishers.get(fact.source_id, fact.source_id) for fact in facts})
+
+
+def covered(theme: str, words: frozenset[str]) -> bool:
+    """Tell whether words speak of a theme."""
+    return _share(theme, words) >= COVERS
 
 
 def _share(text: str, words: frozenset[str]) -> float:

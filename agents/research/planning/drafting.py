@@ -38,6 +38,7 @@ from agents.offline.planner import asks_for_a_list
 from agents.offline.questions import asks_for_facts, is_no_thing, parts_of, standalone, topic
 from agents.offline.terms import listed
 from agents.research.loop.loop_decision import leaves_on
+from agents.research.loop.success import covered
 from agents.research.loop.topics import beyond, compare, stems
 from agents.research.planning.freeze_contract import Bounds, CapOverrides, bounds_of, in_leaves
 from agents.research.reading.answering import share
@@ -76,7 +77,6 @@ class DraftGiven(Frozen):
 
     query: Query
     brief: Brief
-    suggested: tuple[str, ...] = ()
 
 
 def draft_handler(context: RunContext, limits: CapOverrides) -> Handler:
@@ -84,7 +84,7 @@ def draft_handler(context: RunContext, limits: CapOverrides) -> Handler:
 
     async def run(ctx: Ctx, given: DraftGiven) -> Plan:
         taken = await ctx.call("survey", "0", take_survey, context, given.query.text, gives=SurveyTaken, pool="local")
-        planning = planning_for(given.query, given.brief, limits, taken.survey, given.suggested)
+        planning = planning_for(given.query, given.brief, limits, taken.survey)
         own = is_its_own_plan(given, planning)
         planner = context.by_code(PLANNER.name) if own else context
         early = planner is context and context.ahead is not None
@@ -182,7 +182,7 @@ def with_leaves(node: Node, change: Callable[[Leaf], Leaf | None]) -> Node:
 
 def is_its_own_plan(given: DraftGiven, planning: PlanningInput) -> bool:
     """Tell a query that only asks for facts about what it names, with nothing else to heed: a planner adds nothing."""
-    return not (given.suggested or planning.known) and asks_for_facts(given.query.text)
+    return not planning.known and asks_for_facts(given.query.text)
 
 
 async def draft_plans(ctx: Ctx, brief: Brief, name: str = "draft") -> tuple[Plan, ...]:
@@ -200,9 +200,7 @@ async def draft_plans(ctx: Ctx, brief: Brief, name: str = "draft") -> tuple[Plan
     return tuple(plans)
 
 
-def planning_for(
-    query: Query, brief: Brief, limits: CapOverrides, survey: CorpusSurvey, suggested: tuple[str, ...] = ()
-) -> PlanningInput:
+def planning_for(query: Query, brief: Brief, limits: CapOverrides, survey: CorpusSurvey) -> PlanningInput:
     """Put together what the planner of one query is given."""
     return PlanningInput(
         query=query.text,
@@ -210,7 +208,6 @@ def planning_for(
         max_leaves=limits.leaves,
         scope_limits=query.scope_limits,
         sub_topics=query.sub_topics,
-        suggested=suggested,
         known=brief.known,
         survey=survey,
         language=brief.language,
@@ -290,11 +287,14 @@ class TreeBuilder:
         self._leaves = _few_sweeps(self._leaves)
         leaves = self._seeded()
         query = self.planning.query
-        lookup = len(leaves) == 1 and len(leaves[0][1].questions) == 1 and leaves[0][1].priority != "high"
+        unasked = self._unasked(leaves)
+        lookup = (
+            len(leaves) == 1 and len(leaves[0][1].questions) == 1 and leaves[0][1].priority != "high" and not unasked
+        )
         root = Node(
             title=query[:120],
             objective=query,
-            phases=(self._phase(lookup),) if lookup else phases_of(self._phase(lookup)),
+            phases=(self._phase(lookup),) if lookup else phases_of(self._phase(lookup, unasked)),
             children=self._grown(leaves, lookup),
         )
         texts = {claim.casefold(): claim for claim in reversed([c.strip() for c in claims if c.strip()])}
@@ -328,8 +328,13 @@ class TreeBuilder:
         )
         self._leaves.insert(0, self._leaves.pop())
 
-    def _phase(self, lookup: bool) -> Phase:
-        criteria = Criteria(corroboration=1 if lookup else CORROBORATION)
+    def _unasked(self, leaves: list[tuple[tuple[str, ...], Leaf]]) -> tuple[str, ...]:
+        """Give the parts agreed with the user that no leaf asks about: they have to be covered all the same."""
+        asked = [_words_of(leaf) for _, leaf in leaves]
+        return tuple(part for part in self.planning.sub_topics if not any(covered(part, words) for words in asked))
+
+    def _phase(self, lookup: bool, themes: tuple[str, ...] = ()) -> Phase:
+        criteria = Criteria(corroboration=1 if lookup else CORROBORATION, themes=themes)
         return Phase(title="Collect", criteria=criteria, max_iterations=min(20, self.bounds.rounds))
 
     def _seeded(self) -> list[tuple[tuple[str, ...], Leaf]]:

@@ -61,8 +61,6 @@ def caps_of(brief: Brief, limits: CapOverrides) -> Caps:
         rounds=limits.rounds or bounds.rounds,
         searches=(limits.searches or times * bounds.searches) * len(brief.queries),
         sources=(limits.sources or times * bounds.sources) * len(brief.queries),
-        leaves=limits.leaves * len(brief.queries),
-        depth=limits.depth,
         tokens=limits.tokens,
         cost_usd=brief.max_cost_usd or limits.cost_usd,
     )

@@ -16,7 +16,6 @@ from agents.contracts.sources import (
     Authority,
     Candidate,
     CandidateView,
-    Cluster,
     Judged,
     Recency,
     Shortlist,
@@ -149,7 +148,6 @@ def shortlist(
     return Shortlist(
         kept=kept,
         rejected=(*left, *rejected),
-        clusters=_clusters(weighed),
         balance=_balance(kept, everything, questions),
     )
 
@@ -259,8 +257,6 @@ def _candidate(one: WeighedCandidate, questions: tuple[str, ...], today: str, re
             or card.title,
             rationale=judged.rationale.strip() or "no rationale was given",
         ),
-        score=min(1.0, _score(one, len(questions), today)),
-        facts=len(one.facts),
         excerpt=one.scanned.excerpt,
         reason=reason,
     )
@@ -277,36 +273,25 @@ def _exclusion(one: WeighedCandidate, taken: Counter[str], bound: int, *, bounde
     return "ranked below those kept"
 
 
-def _clusters(weighed: Sequence[WeighedCandidate]) -> tuple[Cluster, ...]:
-    groups: dict[tuple[str, str], list[WeighedCandidate]] = {}
-    for one in weighed:
-        groups.setdefault(_group(one), []).append(one)
-    return tuple(
-        Cluster(
-            theme=members[0].judged.theme.strip() or members[0].scanned.card.title,
-            perspective=members[0].judged.perspective.strip(),
-            urls=tuple(one.scanned.url for one in members),
-        )
-        for members in groups.values()
-    )
-
-
-def _balance(kept: Sequence[Candidate], everything: Sequence[Candidate], questions: tuple[str, ...]) -> tuple[str, ...]:
+def _balance(
+    kept: Sequence[Candidate], everything: Sequence[Candidate], questions: tuple[str, ...]
+) -> tuple[Said, ...]:
     """Tag how well the list is balanced: domains, authority, views, dates, and the questions that nothing answers."""
     if not kept:
-        return ("nothing kept",)
+        return (Said("nothing kept"),)
     covered = {question for candidate in kept for question in candidate.tags.coverage}
     years = sorted(match[0] for candidate in kept if (match := _YEAR.match(candidate.published or "")))
     primary = sum(candidate.tags.authority == "primary" for candidate in kept)
     views = len({candidate.tags.diversity for candidate in kept})
     tags = [
-        f"domains: {len({candidate.domain for candidate in kept})} of {len({one.domain for one in everything})}",
-        f"primary: {primary} of {len(kept)}",
-        f"themes and views: {views}",
-        f"questions covered: {len(covered)} of {len(questions)}",
-        f"dates: {years[0]} to {years[-1]}" if years else "dates: none",
+        Said("sites: {n}/{all}", n=len({one.domain for one in kept}), all=len({one.domain for one in everything})),
+        Said("primary sources: {n}/{all}", n=primary, all=len(kept)),
+        Said("themes and views: {n}", n=views),
+        Said("questions answered: {n}/{all}", n=len(covered), all=len(questions)),
+        *([Said("dates: {first}–{last}", first=years[0], last=years[-1])] if years else []),
     ]
-    return (*tags, *(f"not covered: {question}" for question in questions if question not in covered))
+    left = (question for question in questions if question not in covered)
+    return (*tags, *(Said("not answered: {question}", question=question) for question in left))
 
 
 MAX_CHARS = 60_000

@@ -190,7 +190,6 @@ async def checked(
         shortfalls=shortfalls,
         verifiable_ratio=ratio,
         confidence=confidence,
-        merged_copies=tuple(dict.fromkeys(why for one in done for why in one.merged)),
     )
     if judged_by is not None and draft.references:
         truth = truth.model_copy(
