@@ -57,7 +57,7 @@ K = TypeVar("K", Preferences, ChatState)
 def kept(kind: type[K], written: str | None) -> K:
     """Read what was kept as JSON; what can't be read any more counts as never kept."""
     try:
-        return kind.model_validate_json(written, extra="ignore") if written else kind()
+        return kind.model_validate_json(written) if written else kind()
     except ValidationError as error:
         log.warning("a kept %s can't be read and begins anew: %s", kind.__name__, error)
         return kind()

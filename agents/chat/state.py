@@ -185,7 +185,7 @@ class ChatState(Frozen):
 def texts_of(state: str) -> set[str]:
     """Name the texts of the files that a stored state names, in whichever draft; none where it can't be read."""
     try:
-        read = ChatState.model_validate_json(state, extra="ignore")
+        read = ChatState.model_validate_json(state)
     except ValidationError:
         return set()
     scopes = (read.scope, *(draft.scope for draft in read.former))

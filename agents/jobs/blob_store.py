@@ -71,9 +71,7 @@ class BlobStore:
         if not _NAME.fullmatch(job_id):
             return None
         try:
-            return ReportDocument.model_validate_json(
-                await asyncio.to_thread(_read, self._report_path(job_id)), extra="ignore"
-            )
+            return ReportDocument.model_validate_json(await asyncio.to_thread(_read, self._report_path(job_id)))
         except (OSError, ValidationError):
             return None
 

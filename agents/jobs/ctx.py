@@ -120,7 +120,7 @@ class RunCtx:
             if step.spent is not None:
                 self._book(name, step.spent)
             raise step.failure(full_key)
-        value = gives.model_validate_json(step.value, extra="ignore")
+        value = gives.model_validate_json(step.value)
         if isinstance(value, Charged):
             self.budget.charge(value.usage)
             if event := value.as_event(self.path):

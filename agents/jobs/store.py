@@ -232,10 +232,7 @@ class Store:
 
     async def events(self, job_id: str, after: int = 0) -> list[Numbered]:
         query = sa.select(tables.events.c.body).where(tables.events.c.job_id == job_id, tables.events.c.seq > after)
-        return [
-            Numbered.model_validate_json(body, extra="ignore")
-            for body in await self.texts(query.order_by(tables.events.c.seq))
-        ]
+        return [Numbered.model_validate_json(body) for body in await self.texts(query.order_by(tables.events.c.seq))]
 
     async def steps(self, job_id: str) -> dict[str, tuple[int, StepRecord]]:
         steps = tables.steps
@@ -246,7 +243,7 @@ class Store:
     async def report(self, job_id: str) -> ReportDocument | None:
         query = sa.select(tables.reports.c.body).where(tables.reports.c.job_id == job_id)
         body = next(iter(await self.texts(query)), None)
-        return None if body is None else ReportDocument.model_validate_json(body, extra="ignore")
+        return None if body is None else ReportDocument.model_validate_json(body)
 
     async def save_outcome(self, job_id: str, rows: Mapping[sa.Table, Sequence[Row]]) -> None:
         """Write everything that a job came to, in the place of what an earlier attempt came to."""
@@ -358,7 +355,7 @@ def now() -> datetime:
 def _whole(row: sa.RowMapping) -> WholeJob:
     return WholeJob(
         row=StoredJob.model_validate({name: row[name] for name in StoredJob.model_fields}),
-        commission=Commission.model_validate_json(row["commission"], extra="ignore"),
+        commission=Commission.model_validate_json(row["commission"]),
         limits=_LIMITS.validate_json(row["limits"]),
         steering=Steering.model_validate_json(row["steering"]),
     )

@@ -222,7 +222,7 @@ def body_of(item: Remembered) -> bytes:
 
 def item_of(body: bytes) -> Remembered:
     """Read a thing from its stored body."""
-    return Remembered.model_validate_json(zlib.decompress(body), extra="ignore")
+    return Remembered.model_validate_json(zlib.decompress(body))
 
 
 # ---- what is done with a store, whichever it is
@@ -264,7 +264,7 @@ async def imported(store: KnowledgeStore, owner: str, lines: Sequence[str]) -> t
         try:
             if len(line) > MAX_LINE:
                 raise ValueError("the line is too long")
-            one = Remembered.model_validate_json(line, extra="ignore")
+            one = Remembered.model_validate_json(line)
             if one.id != one.id.strip("/") or (one.kind == "fact" and (one.fact is None or one.source is None)):
                 raise ValueError("a fact needs its words and its source")
         except ValueError:  # also what does not fit the contract

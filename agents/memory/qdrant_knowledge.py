@@ -271,7 +271,7 @@ class QdrantKnowledge(KnowledgeStore):
 
 
 def _item(payload: dict[str, object] | None) -> Remembered:
-    return Remembered.model_validate_json(str((payload or {}).get("body")), extra="ignore")
+    return Remembered.model_validate_json(str((payload or {}).get("body")))
 
 
 def _floats(vector: bytes) -> list[float]:

@@ -294,11 +294,7 @@ def _files(path: Path) -> list[Path]:
 def _single(file: Path) -> list[Row]:
     try:
         text = file.read_text("utf-8")
-        found = (
-            of_document(ReportDocument.model_validate_json(text, extra="ignore"))
-            if file.suffix == ".json"
-            else of_markdown(text)
-        )
+        found = of_document(ReportDocument.model_validate_json(text)) if file.suffix == ".json" else of_markdown(text)
     except ValidationError as error:
         raise BadRequest(f"{file} is no report document: {error.errors()[0]['msg']}.") from error
     except (OSError, UnicodeDecodeError) as error:
