@@ -171,7 +171,6 @@ MUTATIONS = (
         ("S3 scout: what was chosen is shown", "report/methodology.py", "for chosen in (node.shortlist for node in self.nodes if node.shortlist is not None):", "for chosen in ():"),
         ("S3 scout: with its tags", "report/methodology.py", "for tag in (one.tags.authority, one.tags.recency) if", "for tag in () if"),
         ("S3 scout: with its balance", "report/methodology.py", "\" · \".join(map(words.reason, chosen.balance))", "\"\""),
-        ("S3 phases: a round names its phase", "report/methodology.py", "exclude={\"tag\", \"judged\"}", "exclude={\"tag\", \"judged\", \"phase\"}"),
         ("S2: branches of a round side by side", "research/loop/rounds.py", "wave = order[first : first + self.loop.side_by_side]", "wave = order if first == 0 else []"),
         ("S0: guidance reaches every role", "research/run_context.py", "        if self.steering.guidance and \"guidance\" in type(given).model_fields:", "        if False:"),
         ("S0: the acknowledgement counts branches", "jobs/changes.py", "branches=branches if collecting else 0,", "branches=0,"),
