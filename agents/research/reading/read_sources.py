@@ -30,7 +30,7 @@ CALL_CHARS = MAX_CHARS
 """Characters of sources that are read in one call; of long ones each gets its share."""
 LEAST_SHARE = 6_000
 """Characters of a long source that are shown at least: sources that would get less are read in further calls."""
-POINTED_AT_NOTHING = "The model pointed at nothing in any of the pages of a part."
+POINTED_AT_NOTHING = "The model gave nothing that stands in any of the pages of a part."
 LATE_SHARE = 0.3
 """Part of the time kept for writing in which a branch that came too late may still have a source read by the model."""
 LATE_FINDING_SHARE = 0.6
