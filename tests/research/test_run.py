@@ -110,7 +110,7 @@ async def test_a_fourth_executor_in_a_row_is_trimmed_without_asking_again(bench)
 
 
 async def test_a_plan_with_thirty_leaves_is_cut_to_the_bound_and_says_so(bench):
-    wide = tree(*(leaf(f"L{n}", f"What was carried on line {n}?") for n in range(30)))
+    wide = tree(*(leaf(f"L{n}", f"How often was line {n} closed, and what did it cost?") for n in range(30)))
     work = bench(working_model({QUERY.text: wide}), means=Means(limits=CapOverrides(leaves=4)))
 
     outcome = await work.run()
@@ -308,7 +308,8 @@ async def test_events_tell_the_whole_story_in_order_without_gaps(bench):
 
 
 async def test_a_query_without_branches_to_speak_of_still_has_one_leaf(bench):
-    outcome = await bench(working_model({QUERY.text: tree(FLAT.leaves[0])})).run()
+    one = leaf("Closures", "How often was the Orvane ferry closed?", "What did the closures cost?")
+    outcome = await bench(working_model({QUERY.text: tree(one)})).run()
     assert [part.title for part in outcome.findings[0].children] == ["Closures"]
 
 
