@@ -422,6 +422,14 @@ def standalone(question: str, whole: str) -> str:
     return f"{question.rstrip(' ?？')}, {' and '.join(named)}?" if named else question
 
 
+def read_alone(part: Question) -> str:
+    """Word a part so that it can be read alone: `who founded each of them?` with the name that it is about."""
+    text = part.text.strip(" ?？.,")
+    named = " ".join(part.shown)
+    mark = "" if any(name.casefold() in text.casefold() for name in part.shown) else f" ({named})" if named else ""
+    return f"{text[:1].upper()}{text[1:]}{mark}?"
+
+
 def names_held(question: Question, held: frozenset[str]) -> tuple[frozenset[str], ...]:
     """Give the names of a question that a text holds; words that two of its names share tell neither."""
     return tuple(

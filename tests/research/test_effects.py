@@ -22,7 +22,7 @@ POINTS = {
     ),
     LINKED: ("The book of the line", "The Orvane ferry line was closed on 41 days in the winter of 2020/21."),
 }
-ONE = tree(leaf("Closures", "On how many days was the Orvane ferry line closed in winter?", priority="high"))
+ONE = tree(leaf("Closures and their cost", "On how many days was the Orvane ferry line closed in winter?", priority="high"))
 ASKED = "Which nights was the ferry closed?"
 
 
@@ -123,7 +123,7 @@ async def test_a_round_says_what_was_learned_and_a_round_nobody_reflected_on_say
 
 
 SPEC = PlannedLeaf(
-    heading="", title="Closures", questions=("On how many days was the Orvane ferry line closed in winter?",),
+    heading="", title="Closures and their cost", questions=("On how many days was the Orvane ferry line closed in winter?",),
     search_terms=(), priority="low", discovery=False, expected_format="a number of days with its winter",
     acceptance_criteria=("counted, not estimated",),
 )  # fmt: skip

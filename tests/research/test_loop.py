@@ -14,8 +14,8 @@ from agents.research.pipeline import Means
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import QUERY, WORLD, Worker, change, leaf, tree, working_model, world
 
-CLOSURES = leaf("Closures", "On how many days was the Orvane ferry line closed?")
-ONE = {QUERY.text: tree(leaf("Closures", *CLOSURES.questions, "How many volcanoes erupted?"))}
+CLOSURES = leaf("Closures and their cost", "On how many days was the Orvane ferry line closed?")
+ONE = {QUERY.text: tree(leaf("Closures and their cost", *CLOSURES.questions, "How many volcanoes erupted?"))}
 """A plan whose criteria are never met: nothing in the world answers its second question."""
 
 

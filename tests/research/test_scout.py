@@ -24,7 +24,7 @@ from tests.scripts import BRIEF, QUERY, WORLD, Worker, leaf, tree, working_model
 
 QUESTIONS = ("How long was the line closed?", "What did it cost?", "Who decided?")
 TODAY = "2026-11-27"
-DISCOVERY = leaf("Sources", "Which records of the Orvane ferry winter closures exist?").model_copy(
+DISCOVERY = leaf("Sources", "Which records of the Orvane ferry winter closures and their cost exist?").model_copy(
     update={"discovery": True}
 )
 COSTS = leaf("Costs", "What did the Orvane winter service cost?")

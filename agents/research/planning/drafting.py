@@ -35,7 +35,7 @@ from agents.core.role import RoleAnswer
 from agents.core.time_policy import PLANNING_SHARE
 from agents.nlp.tokens import content_words, language_of, years_in
 from agents.offline.planner import asks_for_a_list
-from agents.offline.questions import asks_for_facts, is_no_thing, parts_of, standalone, topic
+from agents.offline.questions import asks_for_facts, is_no_thing, parts_of, read_alone, standalone, topic
 from agents.offline.terms import listed
 from agents.research.loop.loop_decision import leaves_on
 from agents.research.loop.success import covered
@@ -320,8 +320,7 @@ class TreeBuilder:
         if not missing or language_of(asked) != language_of(self.planning.query):
             return
         self._leaves = self._leaves[: self.planning.max_leaves - 1]
-        texts = tuple(f"{part.text.strip(' ?？.,')}?" for part in missing)
-        questions = tuple(f"{text[:1].upper()}{text[1:]}" for text in texts)
+        questions = tuple(map(read_alone, missing))
         title = questions[0].rstrip("?")[:LONGEST_TITLE]
         self.admit(
             PlannedLeaf(heading="", title=title, questions=questions, search_terms=(), priority="high", discovery=False)

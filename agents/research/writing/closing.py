@@ -18,7 +18,7 @@ from agents.core.events import JobChanged
 from agents.core.port import Ctx, Handler, together
 from agents.core.role import RoleAnswer
 from agents.core.time_policy import FRAME_SHARE, REFLECTION_SHARE
-from agents.offline.questions import Question, parts_of
+from agents.offline.questions import Question, parts_of, read_alone
 from agents.research.challenge.challenge import Challenged, ChallengeGiven
 from agents.research.loop.after_reading import MOVED, at_hand, verdict_line
 from agents.research.reading.answering import Told, absent_words, answer_of, told_by
@@ -257,10 +257,10 @@ def answers_of(contract: Contract, findings: tuple[Finding, ...]) -> tuple[Quest
     for plan, finding in zip(contract.plans, findings, strict=True):
         rows = _rows(finding)
         for part in parts_of(plan.query):
-            _add(found, _asked(part), part, rows, "")
+            _add(found, read_alone(part), part, rows, "")
         for section, question in _planned(plan):
             for part in parts_of(question):
-                _add(found, question if len(parts_of(question)) == 1 else _asked(part), part, rows, section)
+                _add(found, question if len(parts_of(question)) == 1 else read_alone(part), part, rows, section)
     return tuple(found.values())
 
 
@@ -276,14 +276,6 @@ def _planned(plan: Plan) -> list[tuple[str, str]]:
         if not leaf.discovery and leaf.priority != "low"  # background is no part of the answer
         for question in (leaf.spec.questions if leaf.spec else leaf.questions)
     ]
-
-
-def _asked(part: Question) -> str:
-    """Word a part so that it can be read alone: `who founded each of them?` with the name that it is about."""
-    text = part.text.strip(" ?？.,")
-    named = " ".join(part.shown)
-    mark = "" if any(name.casefold() in text.casefold() for name in part.shown) else f" ({named})" if named else ""
-    return f"{text[:1].upper()}{text[1:]}{mark}?"
 
 
 def _add(found: dict[Hashable, QuestionAnswer], text: str, part: Question, rows: list[Told], section: str) -> None:
