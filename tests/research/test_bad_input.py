@@ -16,7 +16,11 @@ from tests.virtual import SlowModel, clock, virtually
 
 NEVER_MET = {
     QUERY.text: tree(
-        leaf("Closures and their cost", "On how many days was the Orvane ferry line closed?", "How many volcanoes erupted?")
+        leaf(
+            "Closures and their cost",
+            "On how many days was the Orvane ferry line closed?",
+            "How many volcanoes erupted?",
+        )
     )
 }
 

@@ -22,7 +22,9 @@ POINTS = {
     ),
     LINKED: ("The book of the line", "The Orvane ferry line was closed on 41 days in the winter of 2020/21."),
 }
-ONE = tree(leaf("Closures and their cost", "On how many days was the Orvane ferry line closed in winter?", priority="high"))
+ONE = tree(
+    leaf("Closures and their cost", "On how many days was the Orvane ferry line closed in winter?", priority="high")
+)
 ASKED = "Which nights was the ferry closed?"
 
 

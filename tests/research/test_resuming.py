@@ -4,7 +4,9 @@ from tests.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF, QUERY, WORLD, leaf, tree, working_model
 
 BROKEN = "https://broken.example/page"
-QUESTIONS = tuple(f"How was the Orvane ferry closed in winter on line {chr(65 + n)}, and at what cost?" for n in range(5))
+QUESTIONS = tuple(
+    f"How was the Orvane ferry closed in winter on line {chr(65 + n)}, and at what cost?" for n in range(5)
+)
 
 
 class Everywhere(ScriptedSearcher):
