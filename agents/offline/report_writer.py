@@ -124,6 +124,8 @@ def units(facts: Sequence[NumberedFact], questions: Sequence[str], objective: st
             merged.append(unit)
         else:
             one, other = sorted((merged[same], unit), key=lambda unit: len(unit.text))
+            if one.text in other.text:  # all of it, once
+                one, other = other, one
             score = max(one.score, other.score)
             merged[same] = replace(one, facts=(*one.facts, *other.facts), score=score, question=merged[same].question)
     return sorted(merged, key=lambda unit: (-unit.score, unit.first.number))
@@ -135,7 +137,9 @@ def _is_usable(fact: NumberedFact) -> bool:
 
 
 def _say_the_same(one: MergedQuotation, other: MergedQuotation) -> bool:
-    """Tell whether two quotations say the same: the same telling words, the same numbers, the same years."""
+    """Tell whether two quotations say the same: the same telling words, numbers and years, or one within the other."""
+    if one.first.source_number == other.first.source_number and (one.text in other.text or other.text in one.text):
+        return True
     few = min(len(one.terms), len(other.terms))
     if few < 3 or len(one.terms & other.terms) / few < _SAME:
         return False

@@ -74,7 +74,7 @@ class Composer:
         text = " ".join((*asked, *(f"{one.statement} {one.quote} {one.topic}" for one in self.facts.values())))
         self._known, self._figures = frozenset(content_words(text)), frozenset(_FIGURE.findall(text))
         self._cited: dict[str, dict[str, None]] = {}  # source id → fact ids, both in order of first use
-        self._said: set[tuple[str, ...]] = set()  # the words of sentences so far, for leaving out what is said twice
+        self._said: list[str] = []  # the words of sentences so far, for leaving out what is said twice
         self._dropped = False  # whether the sentence before was left out, and with it what leans on it
         self._read: dict[tuple[str | Body, int | None], Body] = {}  # each part is looked at before it is written
 
@@ -183,9 +183,11 @@ class Composer:
         if not sentence.facts:
             self._dropped = self._dropped and exempt
         else:
-            words = tuple(_WORD.findall(_NAMED_FIRST.sub("", " ".join(sentence.text.split())).casefold()))
-            self._dropped = words in self._said
-            self._said.add(words)
+            words = _WORD.findall(_NAMED_FIRST.sub("", " ".join(sentence.text.split())).casefold())
+            spoken = f" {' '.join(words)} "
+            # Several words that stand within a longer quotation above are said, too.
+            self._dropped = any(spoken == one or (len(words) > 4 and spoken in one) for one in self._said)
+            self._said.append(spoken)
         return self._dropped
 
     def _is_titles(self, sentence: Sentence) -> bool:

@@ -173,11 +173,10 @@ class _Report:
             # The lead over everything belongs to the summary: it has no section of its own.
             composer.prose(findings[0].markdown, once=True)
             for branch in findings[0].children:
-                # Of a report with one section all that is missing was just said.
-                self._section(branch, 2, missing if len(findings[0].children) > 1 else ())
+                self._section(branch, 2)
         else:
             for top in findings:
-                self._section(top, 2, missing)
+                self._section(top, 2)
         for title, prose in (
             ((self.words.insight, frame.insight), (self.words.conclusion, frame.conclusion)) if frame else ()
         ):
@@ -223,8 +222,8 @@ class _Report:
                 # The words of the source themselves.
                 yield Paragraph(sentences=(sentence.model_copy(update={"verdict": "supported"}),))
 
-    def _section(self, node: Finding, level: int, missing: Sequence[QuestionAnswer], above: str = "") -> None:
-        """Write a node's prose below its heading, then its children one level deeper; a gap stays in its place."""
+    def _section(self, node: Finding, level: int, above: str = "") -> None:
+        """Write a node's prose below its heading, then its children; which questions are open the summary has said."""
         composer, words, prose = self.composer, self.words, self._prose(node)
         if not prose and not node.children and node.is_later:
             return  # a later round that found nothing is told in Methodology and Limitations, not as an empty section
@@ -238,9 +237,7 @@ class _Report:
             composer.own(paragraph(said))
         for number, child in enumerate(node.children):
             # A first child that is called like its parent would put the same heading twice.
-            self._section(child, level + 1, missing, above=node.title if number == 0 and not prose else "")
-        if prose and node.role == "leaf":
-            composer.own(*introduced("", self._unanswered(one for one in missing if one.section == node.title)))
+            self._section(child, level + 1, above=node.title if number == 0 and not prose else "")
 
     def _nothing_found(self) -> None:
         composer, words, making = self.composer, self.words, self.making

@@ -218,3 +218,9 @@ def test_a_title_is_short_and_ends_without_a_mark(question: str) -> None:
 
     assert 0 < len(made) <= 90
     assert made[-1] not in ".?!。？:;,"
+
+
+def test_a_quotation_that_holds_another_one_of_its_source_is_quoted_alone() -> None:
+    longer = f"{OFFICE} It fell to 8 euros in 2021."
+
+    assert quotes(section(("Office", "2021", OFFICE), ("Office", "2021", longer))) == [longer]

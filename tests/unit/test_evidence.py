@@ -4,6 +4,7 @@ import pytest
 
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding
+from agents.contracts.frozen import Said
 from agents.contracts.plan import Leaf, Node, Plan, PlannedClaim
 from agents.contracts.sources import PROVIDER_COPY, Hit, SourceCard
 from agents.contracts.verification import CounterSearch
@@ -38,6 +39,7 @@ def fact(quote):
         ("The Orvane ferry line was closed on 41 days in the winter of 2020/21.", "unrelated"),
         ("The Tolven ferry line was closed on 30 days in the winter of 2022/23.", "unrelated"),
         ("The Orvane ferry carried 212,000 passengers in 2023.", "unrelated"),
+        ("The Orvane ferry line was closed to 40 lorries in the winter of 2022/23.", "unrelated"),
         ("Gardens need water.", "unrelated"),
     ],
 )
@@ -130,7 +132,7 @@ def test_a_quote_of_a_source_that_was_read_in_part_weighs_less():
     held = held_against(CLAIM, fact("The Orvane ferry line was closed on 12 days in winter 2022/23."), card())
     whole, damaged, copied = (
         evidence_of(fact("x"), card().model_copy(update={"tags": tags}), held).strength
-        for tags in ((), ("some pages could not be read (2 / 2)",), (PROVIDER_COPY.format(provider="tavily"),))
+        for tags in ((), (Said("some letters"),), (Said(PROVIDER_COPY, provider="tavily"),))
     )
 
     assert damaged == round(0.8 * whole, 4)

@@ -207,3 +207,20 @@ def test_in_another_language_what_says_what_was_asked_comes_before_what_only_has
 
     assert answer_of(part, [beside, founded]) == ("answered", [founded])
     assert answer_of(part, [beside])[0] == "answered"
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("When did Chiang Kai-shek die?", "Chiang Kai-shek (October 31, 1887 – April 5, 1975) was a politician."),
+        ("When was the Ostrel Wind Farm built?", "The Ostrel Wind Farm became operational in March 2006."),
+    ],
+    ids=["dates of a life", "began to work"],
+)
+def test_what_says_the_same_in_other_words_answers(question, words):
+    title = " ".join(question.split()[2:-1])
+    assert answer_of(one(question), [Told("f1", words, title.removeprefix("the "), words)])[0] == "answered"
+    assert (
+        answer_of(one("When did Ostrel die?"), [Told("f1", "Ostrel (1914–1918) was a war.", "Ostrel", "")])[0]
+        != "answered"
+    )

@@ -31,6 +31,7 @@ from agents.nlp.lang import spans
 from agents.nlp.tokens import content_words, language_of, years_in
 from agents.offline.questions import Question, asks_for_facts, names_held, parts_of, stems_of
 from agents.offline.ranking import leans
+from agents.offline.terms import quantities
 from agents.research.loop.loop_decision import facts_of, sources_of
 from agents.research.loop.topics import compare
 from agents.research.reading.answering import answer_of, told_by
@@ -197,7 +198,7 @@ def held_against(claim: str, fact: Fact, card: SourceCard, language: str = "en")
     if _other_period(claim, fact.quote):
         return UNRELATED  # what holds for another period says nothing of the one that the claim names
     if said.stance == "contradicts" and said.strength >= SPEAKS and same >= SAME_MATTER:
-        return Held("contradicts", said.strength)
+        return UNRELATED if _other_measure(claim, fact.quote) else Held("contradicts", said.strength)
     if said.stance == "qualifies" and same >= SAME_MATTER:
         return Held("qualifies", said.strength)
     may_ask = foreign or (same >= SAME_MATTER and not whole.binding)
@@ -220,6 +221,12 @@ def shared(claim: str, quote: str) -> float:
 def _other_period(claim: str, quote: str) -> bool:
     mine, theirs = years_in(claim), years_in(quote)
     return bool(mine and theirs and not mine & theirs)
+
+
+def _other_measure(claim: str, quote: str) -> bool:
+    """Tell figures that are counted in nothing common: crowns say nothing against grams."""
+    mine, theirs = ({one.unit for one in quantities(text) if one.unit} for text in (claim, quote))
+    return bool(mine and theirs) and mine.isdisjoint(theirs)
 
 
 def _is_damaged(card: SourceCard) -> bool:

@@ -61,6 +61,10 @@ _OF_SOME = re.compile(
     re.IGNORECASE,
 )
 """A choice among things that the question does not name: what is to be compared can't be told."""
+_LIFE = re.compile(
+    r"\((?:\w+ )?[^()\d]{0,40}(?:\d{1,2}[^()\d]{1,20})?\d{3,4} ?[–-] ?[^()\d]{0,12}\d{1,2}\b[^()]{1,12}\d{3,4}\)"
+)
+"""Dates of birth and death in brackets behind a name."""
 _NUMBERS = re.compile(r"\d+")
 _PLACED = re.compile(r"\b(?:in|from|at|near|around|outside|aus|bei|à|en|desde)\s+(?:the\s+)?$", re.IGNORECASE)
 
@@ -117,7 +121,8 @@ def _says(word: str, quote: str) -> bool:
 
 @lru_cache(4096)
 def _roots(quote: str) -> frozenset[str]:
-    return frozenset(root(word) for word in plain_words(quote))
+    lived = ("born", "died") if _LIFE.search(quote) else ()
+    return frozenset(root(word) for word in (*plain_words(quote), *lived))
 
 
 @lru_cache(4096)

@@ -315,13 +315,13 @@ def gathered(
         if one.card is None:
             rejected.append(RejectedSource(url=url, reason=one.reading.rejected))
             continue
+        title = one.card.title
         if twin := texts.get(one.card.text_hash):
             # One document under two addresses is one source.
-            rejected.append(RejectedSource(url=url, reason=Said(SAME_TEXT, source=twin), read=True))
+            rejected.append(RejectedSource(url=url, title=title, reason=Said(SAME_TEXT, source=twin), read=True))
             continue
-        texts[one.card.text_hash] = url
+        texts[one.card.text_hash] = title
         used = tuple(fact for fact in one.reading.facts if fact.id not in left_out)
-        title = one.card.title
         others = [quote for quote in quotes if quote not in {fact.quote for fact in used}]
         if leads_to(title, others) or any(is_named(part, title) for part in parts):
             used += one.reading.aside
