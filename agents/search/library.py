@@ -66,7 +66,7 @@ SCHEME = "library:/"
 
 _DOCUMENT_THEMES = 6
 _CORPUS_THEMES = 20
-_TEXTS = {".md", ".markdown", ".txt", ".text", ".html", ".htm", ".csv", ".tsv"}
+_TEXTS = {".md", ".markdown", ".txt", ".text", ".html", ".htm", ".csv", ".tsv", ".eml", ".mht", ".mhtml"}
 # Rich text; old and locked office files: the reader says what they are.
 _OTHER_STARTS = (b"{\\rtf", b"\xd0\xcf\x11\xe0")
 _BINARY = (b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"\xd0\xcf\x11\xe0", b"\x1f\x8b", b"\x7fELF")

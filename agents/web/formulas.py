@@ -9,11 +9,12 @@ _RAISED = dict(zip("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻�
 _LOWERED = dict(zip("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎", strict=True))
 _NOTES = re.compile(r"\d+(?:\s*[,;–-]\s*\d+)+|(?:\d+[a-z]?|[a-z])(?:\s*[,;]\s*[a-z])+")
 _JOINED = frozenset(
-    "st nd rd th e er re ère ème o os as ª º ° ™ ® © ′ ″ % ‰ * † ‡ § tm sm".split()
+    "st nd rd th e er re ère me mme lle mlle gr ste cie ème o os as ª º ° ™ ® © ′ ″ % ‰ * † ‡ § tm sm".split()
 )  # fmt: skip
 _ACCENTS = {"¯": "\u0304", "‾": "\u0304", "^": "\u0302", "~": "\u0303", "˙": "\u0307", "→": "\u20d7", "⃗": "\u20d7"}
 _SIGN = re.compile(r"(^|[(\[]) ?([-−+±]) (?=\S)")  # of a number or a term, not between two
 _SIGN_OF_A_TERM = re.compile(r"([,;=<>≤≥≈×·/]) ?([-−+±]) (?=\S)")
+_PLAIN = {"mn", "mi", "mo", "mtext", "mrow", "r"}
 _LONG = 12  # characters from which raised text is words, not an exponent or a mark
 
 
@@ -84,10 +85,15 @@ def _written(element: etree._Element) -> str:
 
 
 def _side_by_side(names: list[str], parts: list[str]) -> str:
-    """Join the parts of a row: a fraction behind a figure is no more of its digits."""
-    text = ""
+    """Join the parts of a row: a fraction, root or power beside a figure is no more of its digits."""
+    text, before = "", "mi"
     for name, part in zip(names, parts, strict=True):
-        text += " " * (name in {"mfrac", "f"} and text[-1:].isdigit()) + part
+        is_built = not {name, before} <= _PLAIN
+        text += (
+            " " * (is_built and text[-1:].isdigit() and bool(part) and (part[0].isdigit() or name in {"mfrac", "f"}))
+            + part
+        )
+        before = name
     return text
 
 

@@ -1,6 +1,7 @@
 """The tree of a page made readable: what nobody sees goes, tables, lists and formulas become text, and it is written down."""
 
 import re
+from collections.abc import Mapping
 
 import lxml.html
 from lxml import etree
@@ -127,9 +128,8 @@ def _drop_hidden(element: Element, sheet: StyleSheet, declared: Declared) -> Non
 def _is_hidden(element: Element, sheet: StyleSheet, declared: Declared) -> bool:
     if element.get("hidden", "until-found").lower() != "until-found":
         return True
-    if element.get("aria-hidden", "").strip().lower() == "true" or (
-        element.tag == "dialog" and "open" not in element.attrib
-    ):
+    is_said = element.get("aria-hidden", "").strip().lower() == "true" or element.get("role") == "deletion"
+    if is_said or (element.tag == "dialog" and "open" not in element.attrib):
         return True
     return bool(declared) and hides(declared, _background(element, sheet) if "color" in declared else WHITE)
 
@@ -319,3 +319,58 @@ def _between(node: etree._Element, *, in_item: bool) -> str:
 def _spaced(text: str | None) -> str:
     """Collapse white space; a line that ends within words of a script without spaces ends nothing."""
     return re.sub(r"[^\S\ue004-\ue006]+", " ", _UNSPACED_BREAK.sub("", text)) if text else ""
+
+
+# ---- files whose parts become those of a page
+
+
+def renamed(root: Element, tags: Mapping[str, str], *, texts: str = "") -> None:
+    """Give the parts of a file the names of HTML; where `texts` is given, only what stands in these is text."""
+    for node in root.iter(etree.Element):
+        if texts and node.tag != texts:
+            node.text = node.text if node.get("told") else None
+            node.tail = None
+        node.tag = tags.get(str(node.tag), "span")
+
+
+def put_text(node: Element, text: str) -> None:
+    """Put a text in the place of a part; what follows it stays."""
+    for child in list(node):
+        node.remove(child)
+    node.tag, node.text = "span", text
+    node.set("told", "1")
+
+
+def styled(node: Element, *styles: str) -> None:
+    """Add to what a part says of its look."""
+    node.set("style", ";".join(filter(None, (node.get("style"), *styles))))
+
+
+class Behind:
+    """Puts notes and text boxes behind the paragraph or table in which their mark stands."""
+
+    def __init__(self, *blocks: str) -> None:
+        self._blocks = blocks
+        self._last: dict[Element, Element] = {}
+        self._notes = 0
+
+    def put(self, mark: Element, thing: Element) -> None:
+        """Put a thing behind what its mark stands in, and behind what was put there before."""
+        around = list(mark.iterancestors(*self._blocks))
+        if around:
+            self._last.get(around[-1], around[-1]).addnext(thing)
+            self._last[around[-1]] = thing
+
+    def note(self, mark: Element, paragraphs: list[Element]) -> None:
+        """Put a number in the place of a mark, and its note behind."""
+        self._notes += 1
+        number = raised(str(self._notes))
+        note = mark.makeelement("p")
+        label = etree.SubElement(note, "span")
+        put_text(label, f"Note {number}: ")
+        for paragraph in paragraphs:
+            note.append(paragraph)
+            paragraph.tag, paragraph.tail = "note-part", None
+            put_text(etree.SubElement(note, "span"), " ")
+        self.put(mark, note)
+        put_text(mark, number)

@@ -4,7 +4,7 @@ What hides, strikes or raises letters becomes style there, so that one set of ru
 """
 
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from posixpath import normpath
 from string import hexdigits
@@ -13,8 +13,8 @@ from lxml import etree
 
 from agents.nlp.tokens import language_of, one_line, seen
 from agents.web.decoding import MAX_NAME, Document, title_of
-from agents.web.formulas import formula, raised
-from agents.web.html_tree import Element, drop, laid_out
+from agents.web.formulas import formula
+from agents.web.html_tree import Behind, Element, drop, laid_out, put_text, renamed, styled
 from agents.web.table_rows import MAX_ROWS
 
 CHARTS = "its charts were not read"
@@ -32,13 +32,13 @@ _SIGNS = dict(zip("61 62 67 64 65 68 6C 6D 70 72 73 74 66 77 44 53 57 A3 A5 B0 B
 _NEVER_IN_WORD = ("del", "moveFrom", "instrText", "delText", "Fallback", "rt", "cellDel")
 _NEVER_IN_ODF = (
     "tracked-changes", "annotation", "hidden-text", "hidden-paragraph", "ruby-text", "image", "note-citation", "forms",
-    "shapes", "desc", "title", "binary-data",
+    "shapes", "desc", "title", "binary-data", "placeholder",
 )  # fmt: skip
 # What the parts of Word files and slides, and of OpenDocument, are called in a page.
 OF_XML = {name: name for name in ("p", "tr", "br", "h1", "li", "th")} | {"tbl": "table", "tc": "td", "cr": "br"}
 OF_XML |= {"txbxContent": "div", "sp": "div"}
 _OF_ODF = {
-    "p": "p", "h": "h2", "list": "ul", "list-item": "li", "table": "table", "table-row": "tr", "table-cell": "td",
+    "p": "p", "h": "h2", "list": "ul", "list-item": "li", "table": "table", "table-row": "tr", "table-cell": "td", "th": "th",
     "line-break": "br", "text-box": "div", "page": "div", "notes": "div", "note-body": "div", "section": "div",
 }  # fmt: skip
 
@@ -91,63 +91,12 @@ def document_of(
     )
 
 
-def renamed(root: Element, tags: Mapping[str, str], *, texts: str = "") -> None:
-    """Give the parts of a file the names of HTML; where `texts` is given, only what stands in these is text."""
-    for node in root.iter(etree.Element):
-        if texts and node.tag != texts:
-            node.text = node.text if node.get("told") else None
-            node.tail = None
-        node.tag = tags.get(str(node.tag), "span")
-
-
-def put_text(node: Element, text: str) -> None:
-    """Put a text in the place of a part; what follows it stays."""
-    for child in list(node):
-        node.remove(child)
-    node.tag, node.text = "span", text
-    node.set("told", "1")
-
-
-def styled(node: Element, *styles: str) -> None:
-    """Add to what a part says of its look."""
-    node.set("style", ";".join(filter(None, (node.get("style"), *styles))))
-
-
-class _Behind:
-    """Puts notes and text boxes behind the paragraph or table in which their mark stands."""
-
-    def __init__(self, *blocks: str) -> None:
-        self._blocks = blocks
-        self._last: dict[Element, Element] = {}
-        self._notes = 0
-
-    def put(self, mark: Element, thing: Element) -> None:
-        around = list(mark.iterancestors(*self._blocks))
-        if around:
-            self._last.get(around[-1], around[-1]).addnext(thing)
-            self._last[around[-1]] = thing
-
-    def note(self, mark: Element, paragraphs: list[Element]) -> None:
-        """Put a number in the place of a mark, and its note behind."""
-        self._notes += 1
-        number = raised(str(self._notes))
-        note = mark.makeelement("p")
-        label = etree.SubElement(note, "span")
-        put_text(label, f"Note {number}: ")
-        for paragraph in paragraphs:
-            note.append(paragraph)
-            paragraph.tag, paragraph.tail = "note-part", None
-            put_text(etree.SubElement(note, "span"), " ")
-        self.put(mark, note)
-        put_text(mark, number)
-
-
 # ---- Word
 
 
-def read_word(archive: zipfile.ZipFile) -> Document:
+def read_word(archive: zipfile.ZipFile, main: str) -> Document:
     """Read a Word file: its changes as accepted, notes and text boxes behind their paragraph."""
-    tree, facts = part(archive, "word/document.xml"), facts_of(part(archive, "docProps/core.xml"))
+    tree, facts = part(archive, main), facts_of(part(archive, "docProps/core.xml"))
     styles = {one.get("styleId", ""): one for one in part(archive, "word/styles.xml").iter("style")}
     notes = {
         (kind, one.get("id")): one
@@ -162,6 +111,7 @@ def read_word(archive: zipfile.ZipFile) -> Document:
         *body.iterfind(".//tr/trPr/del/../.."),
         *body.iterfind(".//tr/trPr/hidden/../.."),
         *body.iterfind(".//tc/tcPr/cellDel/../.."),
+        *body.iterfind(".//sdtPr/showingPlcHdr/../../sdtContent"),
     ]:
         drop(gone)
     for paragraph in [one for one in body.iter("p") if one.find("pPr/rPr/del") is not None]:
@@ -169,7 +119,7 @@ def read_word(archive: zipfile.ZipFile) -> Document:
         if following is not None and following.tag == "p":
             paragraph.extend(one for one in list(following) if one.tag != "pPr")
             drop(following)
-    behind = _Behind("p", "tbl")
+    behind = Behind("p", "tbl")
     for mark in list(body.iter("footnoteReference", "endnoteReference")):
         kind = str(mark.tag).removesuffix("Reference")
         is_gone = next(mark.iterancestors("del", "moveFrom"), None) is not None
@@ -189,11 +139,15 @@ def read_word(archive: zipfile.ZipFile) -> Document:
 
 def _dress_word(body: Element, styles: Mapping[str, Element]) -> None:
     """Write the looks of paragraphs, cells and runs as style, and signs and formulas as text."""
-    for node in list(body.iter("oMath", "sym", "tab", "noBreakHyphen")):
-        written = {"tab": " ", "noBreakHyphen": "-"}.get(str(node.tag)) or (
-            formula(node) if node.tag == "oMath" else _SIGNS.get(node.get("char", "").upper()[-2:], "\ufffd")
-        )
-        put_text(node, written)
+    write: dict[str, Callable[[Element], str]] = {
+        "tab": lambda _: " ",
+        "noBreakHyphen": lambda _: "-",
+        "oMath": formula,
+        "sym": lambda node: _SIGNS.get(node.get("char", "").upper()[-2:], "\ufffd"),
+        "ffData": _chosen,
+    }
+    for node in list(body.iter(*write)):
+        put_text(node, write[str(node.tag)](node))
     for cell in body.iter("tc", "p"):
         styled(cell, _fill(cell.find("tcPr/shd" if cell.tag == "tc" else "pPr/shd")))
     for run in body.iter("r"):
@@ -207,6 +161,17 @@ def _dress_word(body: Element, styles: Mapping[str, Element]) -> None:
             paragraph.tag = "li"
     for properties in list(body.iter("pPr", "rPr")):
         drop(properties)
+
+
+def _chosen(field: Element) -> str:
+    """Give what is ticked or chosen in a field of a form."""
+    for box in field.iter("checkBox"):
+        ticked = box.find("checked")
+        value = _val(box, "default", "0") if ticked is None else ticked.get("val", "1")
+        return "[x]" if value in {"1", "true", "on"} else ""
+    entries = [entry.get("val", "") for entry in field.iter("listEntry")]
+    at = int(_val(field, "ddList/result", "0"))
+    return entries[at] if at < len(entries) else ""
 
 
 def _word_look(run: Element, styles: Mapping[str, Element]) -> dict[str, Element]:
@@ -282,6 +247,8 @@ def _merge_word(table: Element) -> None:
         return
     for row in table.iter("tr"):
         at = 0
+        for _ in range(min(int(_val(row, "trPr/gridBefore", "0")), _MOST_CELLS)):
+            row.insert(0, row.makeelement("tc"))
         is_head = row.find("trPr/tblHeader") is not None
         for cell in [one for one in row.iter("tc") if next(one.iterancestors("tc"), None) is None]:
             width = _val(cell, "tcPr/gridSpan", "1")
@@ -304,9 +271,9 @@ def _val(node: Element, path: str, usual: str = "") -> str:
 # ---- OpenDocument
 
 
-def read_open_document(archive: zipfile.ZipFile) -> Document:
+def read_open_document(archive: zipfile.ZipFile, main: str) -> Document:
     """Read a text, a sheet or slides."""
-    parts = [part(archive, name) for name in ("content.xml", "styles.xml", "meta.xml")]
+    parts = [part(archive, name) for name in (main, "styles.xml", "meta.xml")]
     styles = {one.get("name", ""): one for one in reversed([one for part in parts for one in part.iter("style")])}
     body = parts[0].find("body")
     if body is None:
@@ -325,7 +292,7 @@ def read_open_document(archive: zipfile.ZipFile) -> Document:
     for table in list(body.iter("table")):
         _merge_odf(table)
         table.set("told", "data" if body.find("spreadsheet") is not None else "")
-    behind = _Behind("p", "h", "table")
+    behind = Behind("p", "h", "table")
     for node in list(body.iter("note", "text-box")):
         if node.tag == "note":
             behind.note(node, list(node.iterfind("note-body/p")))
@@ -388,12 +355,17 @@ def _merge_odf(table: Element) -> None:
     for column in list(table.iter("table-column")):
         hidden += [column.get("visibility", "visible") != "visible"] * times(column, "columns-repeated")
         drop(column)
+    for row in list(table.iter("table-row")):
+        for _ in range(times(row, "rows-repeated") - 1 if any(map(str.strip, row.itertext())) else 0):
+            row.addnext(deepcopy(row))
     rows = list(table.iter("table-row"))
+    for cell in table.iterfind(".//table-header-rows/table-row/table-cell"):
+        cell.tag = "th"
     for row in rows[MAX_ROWS:]:
         drop(row)
     for row in rows[:MAX_ROWS]:
         at = 0
-        cells = list(row.iterchildren("table-cell", "covered-table-cell"))
+        cells = list(row.iterchildren("table-cell", "th", "covered-table-cell"))
         for cell in cells:
             number, wide = times(cell, "columns-repeated"), times(cell, "columns-spanned")
             places = range(at, at + max(number, wide))

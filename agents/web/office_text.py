@@ -20,7 +20,7 @@ from agents.core.errors import SourceError
 from agents.nlp.tokens import collapsed, seen
 from agents.web.decoding import Document
 from agents.web.formulas import formula, lowered, raised, runs_joined
-from agents.web.html_tree import Element, drop, laid_out, whole_text
+from agents.web.html_tree import Element, drop, laid_out, put_text, renamed, styled, whole_text
 from agents.web.office_pages import (
     OF_XML,
     OTHER_GROUND,
@@ -28,11 +28,8 @@ from agents.web.office_pages import (
     document_of,
     facts_of,
     part,
-    put_text,
     read_open_document,
     read_word,
-    renamed,
-    styled,
 )  # fmt: skip
 from agents.web.table_rows import MAX_ROWS, records
 
@@ -76,18 +73,21 @@ def read_archive(archive: zipfile.ZipFile, url: str) -> Document:
     Raises:
         SourceError: it is another kind of archive, or broken.
     """
-    kinds = {
-        "word/document.xml": read_word,
-        "xl/workbook.xml": _workbook,
-        "ppt/presentation.xml": _slides,
-        "META-INF/container.xml": _book,
-        "content.xml": read_open_document,
-    }
-    found = next((name for name in kinds if name in archive.namelist()), None)
+    kinds = {"word": read_word, "xl": _workbook, "ppt": _slides, "META-INF": _book, "": read_open_document}
+    main = _related(archive, "").get("officeDocument", "")
+    names = (
+        main,
+        "word/document.xml",
+        "xl/workbook.xml",
+        "ppt/presentation.xml",
+        "META-INF/container.xml",
+        "content.xml",
+    )
+    found = next((name for name in names if name in archive.namelist() and dirname(name) in kinds), None)
     if found is None:
         raise SourceError(url, NO_DOCUMENT)
     try:
-        return kinds[found](archive)
+        return kinds[dirname(found)](archive, found)
     except (KeyError, ValueError, TypeError, AttributeError, IndexError, EOFError, OSError) as error:
         raise SourceError(url, BROKEN_WORD if found.startswith("word/") else BROKEN) from error
     except (etree.LxmlError, zipfile.BadZipFile, zlib.error) as error:
@@ -97,7 +97,8 @@ def read_archive(archive: zipfile.ZipFile, url: str) -> Document:
 def _related(archive: zipfile.ZipFile, name: str) -> dict[str, str]:
     """Give the parts that a part names: by the id that it calls them, and by their kind."""
     found: dict[str, str] = {}
-    for one in part(archive, f"{dirname(name)}/_rels/{name.rpartition('/')[2]}.rels").iter("Relationship"):
+    rels = f"{dirname(name)}/_rels/{name.rpartition('/')[2]}.rels".lstrip("/")
+    for one in part(archive, rels).iter("Relationship"):
         path = normpath(join(dirname(name), one.get("Target", ""))).lstrip("/")
         found |= {one.get("Id", ""): path, one.get("Type", "").rpartition("/")[2]: path}
     return found
@@ -106,9 +107,9 @@ def _related(archive: zipfile.ZipFile, name: str) -> dict[str, str]:
 # ---- Slides
 
 
-def _slides(archive: zipfile.ZipFile) -> Document:
+def _slides(archive: zipfile.ZipFile, main: str) -> Document:
     """Read slides in their order, each with what is said to it."""
-    main, body = "ppt/presentation.xml", part(archive, "")
+    body = part(archive, "")
     shown, parts = part(archive, main), _related(archive, main)
     width = next(int(one.get("cx", "0")) for one in shown.iter("sldSz"))
     for one in shown.iter("sldId"):
@@ -196,7 +197,7 @@ def _chart(drawing: Element) -> Iterator[str]:
 # ---- Workbooks
 
 
-def _workbook(archive: zipfile.ZipFile) -> Document:
+def _workbook(archive: zipfile.ZipFile, main: str) -> Document:
     from openpyxl import load_workbook
 
     assert archive.fp is not None
@@ -276,14 +277,15 @@ def _cell(cell: Any) -> str:
 # ---- Books
 
 
-def _book(archive: zipfile.ZipFile) -> Document:
+def _book(archive: zipfile.ZipFile, main: str) -> Document:
     """Read the chapters of an EPUB in their order."""
-    container = part(archive, "META-INF/container.xml")
+    container = part(archive, main)
     path = next(one.get("full-path", "") for one in container.iter("rootfile"))
     package = part(archive, path)
     items = {item.get("id"): item.get("href") or "" for item in package.iter("item")}
     chapters, missing = [], 0
-    for reference in package.iter("itemref"):
+    contents = {item.get("id") for item in package.iter("item") if "nav" in item.get("properties", "").split()}
+    for reference in (one for one in package.iter("itemref") if one.get("idref") not in contents):
         name = normpath(join(dirname(path), unquote(urlsplit(items.get(reference.get("idref"), "")).path)))
         if name in archive.namelist():
             chapters.append(whole_text(archive.read(name).decode("utf-8", "replace"))[0])

@@ -18,6 +18,7 @@ _CROSSING = 0.15  # share of rows that may run across the gap: titles, wide tabl
 _CELL_GAP = 1.5  # heights of a line that part two cells of a table
 _TIGHT_GAP = 0.7  # that part them where the cells of the rows above and below stand in the same columns
 _WRAPPED = 1.7  # heights of a line from one line of a cell to the next
+_NEXT_ROW = 2.6  # heights of a line from one row of a table to the next, at most
 _PARAGRAPH_GAP = 1.35  # usual steps between lines, from which a paragraph ends
 _KEY_FIGURE = 1.4  # of the usual height of letters, from which a lone number is no page number
 _HEAD_ROWS = 2
@@ -38,6 +39,8 @@ _ENDS = re.compile(r"[.!?:;…。！？؟।][\"'”’»)\]]*$")
 _NOT_SPACED = re.compile(f"[{UNSPACED}\u3000-\u303f\uff00-\uffef]")
 _NEVER_FIRST = frozenset("°%‰€£$)]”’»,;:/")
 _HYPHEN = "-\u2010\u00ad"
+_DASH = _HYPHEN + "–"
+_OF_COMPOUNDS = {"well", "self", "half", "ill"}
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,8 @@ class Word:
     baseline: float = 0.0
     after_script: bool = False
     """It ends with raised or lowered characters."""
+    font: int = 0
+    """Tells words of one font from those of others."""
 
 
 @dataclass(frozen=True)
@@ -155,8 +160,19 @@ def without_heads(pages: Sequence[list[Line]]) -> list[list[Line]]:
             or seen[_key(line)] + _near(seen, line) >= _HEAD_PAGES
             or ((offset := _offset(line, at)) is not None and counting[offset] >= _HEAD_PAGES)
         }
-        kept.append([line for line in page if id(line) not in heads] or page)
+        kept.append([line for line in page if id(line) not in heads - _tabled(page)] or page)
     return kept
+
+
+def _tabled(page: Sequence[Line]) -> set[int]:
+    """Give the lines that have a row of as many cells right below or above them: the head of a table on every page."""
+    rows = [(line, len(line.parted(_TIGHT_GAP))) for line in sorted(page, key=lambda line: -line.bottom)]
+    return {
+        id(one)
+        for (above, cells), (below, others) in pairwise(rows)
+        if cells == others > 1 and above.bottom - below.bottom < _NEXT_ROW * above.height
+        for one in (above, below)
+    }
 
 
 def _edges(page: Sequence[Line]) -> list[Line]:
@@ -307,7 +323,8 @@ class Flow:
             return ""
         text = line.text()
         ended = bool(_ENDS.search(self._tail))
-        runs_on = not ended and (text[:1].islower() or text[:1] in _NEVER_FIRST)
+        is_cut = self._tail[-1:] in _DASH and self._tail[-2:-1].isalnum()
+        runs_on = not ended and (is_cut or text[:1].islower() or text[:1] in _NEVER_FIRST)
         if before is None:
             return self._seam(line) if runs_on else "\n\n"
         step = before.bottom - line.bottom
@@ -329,7 +346,7 @@ class Flow:
 
     def _seam(self, line: Line) -> str:
         """Choose what joins a line to the one before it in a paragraph."""
-        if self._tail[-1:] in _HYPHEN and self._tail[-2:-1].isalnum():
+        if self._tail[-1:] in _DASH and self._tail[-2:-1].isalnum():
             return "\b" if self._is_cut(line) else ""
         if _NOT_SPACED.match(self._tail[-1]) and _NOT_SPACED.match(line.text()):
             return ""
@@ -338,8 +355,10 @@ class Flow:
     def _is_cut(self, line: Line) -> bool:
         """Tell whether the hyphen at the end of the text was put there by the end of the line."""
         first, last = line.words[0].text, self._tail.rsplit(None, 1)[-1][:-1]
-        if not first[:1].islower() or not last[-1:].islower():
+        if not first[:1].islower() or not last[-1:].islower() or self._tail[-1] == "–":
             return False
+        if last.casefold() in _OF_COMPOUNDS and len(first.strip(".,;:()")) > 4:
+            return False  # well-known, not wellness
         return f"{last}-{first}".strip(".,;:()").casefold() not in self._hyphenated
 
     def _put(self, joint: str, written: str) -> int:

@@ -1,8 +1,8 @@
-"""Whether a reader sees the letters of a PDF page, how they are set, and whether they are struck. By way of PDFium."""
+"""Whether a reader sees the letters of a PDF page, how they are set and struck; what its forms hold. By PDFium."""
 
 import ctypes
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import hypot
 from typing import Literal
@@ -10,6 +10,7 @@ from typing import Literal
 import pypdfium2  # type: ignore[import-untyped]
 import pypdfium2.raw as raw  # type: ignore[import-untyped]
 
+from agents.nlp.tokens import one_line
 from agents.web.pdf_layout import Word
 
 _SPECK = 1.5  # points of a letter that nobody can read
@@ -54,6 +55,7 @@ class _Ink:
     baseline: float
     colour: Colour | Literal["none"] | None
     at: int
+    font: int
     clip: Box | None
     """What of the page it is cut to."""
 
@@ -89,6 +91,10 @@ class Look:
             if high - low < _LOW and (low > _RAISED or (low < _LOWERED and letter.isdigit())):
                 return 0.6 * ink.size, ink.baseline + (0.35 if low > 0 else -0.15) * ink.size
         return ink.size, ink.baseline
+
+    def font(self, at: int) -> int:
+        """Give a number that tells the font of a character from others."""
+        return self._of(at).font
 
     def shows(self, at: int, word: Word) -> bool:
         """Tell whether a reader sees a word that begins at this character, and not as struck."""
@@ -178,7 +184,11 @@ class Look:
         elif mode not in _WITH_STROKE and ask(self._text_page, at, *parts):
             red, green, blue, alpha = (part.value for part in parts)
             colour = "none" if alpha < _FAINT else (red, green, blue)
-        return _Ink(round(size, 2), round(up.value, 2), colour, *self._order.get(address, (0, None)))
+        font = raw.FPDFTextObj_GetFont(thing) if thing else None
+        order, clip = self._order.get(address, (0, None))
+        return _Ink(
+            round(size, 2), round(up.value, 2), colour, order, ctypes.addressof(font.contents) if font else 0, clip
+        )
 
     def _look_through(self) -> None:
         """Note the order in which letters and shapes are drawn."""
@@ -299,3 +309,60 @@ def _crossed(mark: raw.FPDF_ANNOTATION) -> Iterator[Box]:
             across, up = (quad.x1, quad.x2, quad.x3, quad.x4), (quad.y1, quad.y2, quad.y3, quad.y4)
             middle = min(up) + 0.45 * (max(up) - min(up))
             yield min(across), middle, max(across), middle
+
+
+_TICKED = frozenset({raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON})
+_TYPED = frozenset({raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX})
+_UNSEEN, _PASSWORD = raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW, 1 << 13
+
+
+def with_fields(words: list[Word], page: pypdfium2.PdfPage) -> list[Word]:
+    """Put what was typed into the fields of a form behind the words that stand left of them, or above."""
+    if page.formenv is None:
+        return words
+    for at in range(raw.FPDFPage_GetAnnotCount(page)):
+        annotation = raw.FPDFPage_GetAnnot(page, at)
+        kind = raw.FPDFAnnot_GetFormFieldType(page.formenv, annotation)
+        is_secret = raw.FPDFAnnot_GetFlags(annotation) & _UNSEEN or (
+            raw.FPDFAnnot_GetFormFieldFlags(page.formenv, annotation) & _PASSWORD
+        )
+        value = one_line(_value_of(page.formenv, annotation)) if kind in _TYPED and not is_secret else ""
+        if kind in _TICKED and raw.FPDFAnnot_IsChecked(page.formenv, annotation):
+            value = "[x]"
+        if value:
+            box = raw.FS_RECTF()
+            raw.FPDFAnnot_GetRect(annotation, box)
+            place = _place_of(words, box)
+            height = words[place - 1].top - words[place - 1].bottom if place else box.top - box.bottom
+            # The letters of a field are set as high as those around it, so that lines stay lines.
+            low = words[place - 1].bottom if place and _is_level(words[place - 1], box) else box.bottom
+            words.insert(place, Word(value, box.left, box.right, low, low + height, ends_line=True))
+            if place and low == words[place - 1].bottom:
+                words[place - 1] = replace(words[place - 1], ends_line=False)
+        raw.FPDFPage_CloseAnnot(annotation)
+    return words
+
+
+def _is_level(word: Word, box: raw.FS_RECTF) -> bool:
+    return bool(box.bottom - 2 <= (word.bottom + word.top) / 2 <= box.top + 2 and word.left < box.left)
+
+
+def _place_of(words: Sequence[Word], box: raw.FS_RECTF) -> int:
+    level = [at for at, word in enumerate(words, start=1) if _is_level(word, box)]
+    above = [at for at, word in enumerate(words, start=1) if word.bottom >= box.top - 2]
+    return max(level or above, default=0)
+
+
+def _value_of(form: pypdfium2.PdfFormEnv, annotation: raw.FPDF_ANNOTATION) -> str:
+    options = range(max(0, raw.FPDFAnnot_GetOptionCount(form, annotation)))
+    chosen = [at for at in options if raw.FPDFAnnot_IsOptionSelected(form, annotation, at)]
+    labels = [_written(lambda *to, n=at: raw.FPDFAnnot_GetOptionLabel(form, annotation, n, *to)) for at in chosen]
+    return ", ".join(labels) or _written(lambda *to: raw.FPDFAnnot_GetFormFieldValue(form, annotation, *to))
+
+
+def _written(ask: Callable[..., int]) -> str:
+    """Ask the library for a text: first for its size, then for its letters."""
+    size = ask(None, 0)
+    buffer = (ctypes.c_ushort * (size // 2 + 1))()
+    ask(buffer, size)
+    return bytes(buffer)[:size].decode("utf-16-le", "ignore").rstrip("\0")

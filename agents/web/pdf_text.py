@@ -22,7 +22,7 @@ from agents.nlp.tokens import language_of, one_line, stop_words, visible
 from agents.web.decoding import MAX_NAME, Document, file_name, title_of
 from agents.web.formulas import grouped, lowered, raised, runs_joined
 from agents.web.pdf_layout import Flow, Line, Word, lines_of, without_heads
-from agents.web.pdf_look import Box, Look, Style
+from agents.web.pdf_look import Box, Look, Style, with_fields
 
 SCAN = "it is a scan without text"
 LOCKED = "it is locked with a password"
@@ -48,16 +48,16 @@ READING_S = 12.0
 """Seconds after which no further page is begun."""
 _FEW = 50  # letters of a page that holds no text to speak of
 _WORD = re.compile(r"[^\s\ufffe]+")
+_MIXED = re.compile(r"[A-Za-z][!\"#$%)*+;<=>?@\\\]^_`{|}~]+[A-Za-z]")  # signs within a word
 _HYPHENATED = re.compile(r"\w+(?:-\w+)+")
 _SMALLER = 0.86  # of the height of the letters around it, what a raised or lowered one has at most
+_INITIAL = 2.2  # times as high as the letters behind it
 _MARK = 8  # characters of an exponent or a mark, at most
 _JUDGED = 40  # letters from which a page is judged by them
 _MEANINGFUL = 0.70  # how near the letters of a text come to those of European languages; 0.82 to 0.9 is usual
 _OFTEN = dict(zip("etaonirsldhucmpgfyvbwkxzjq", (12.5, 7, 8.5, 6.3, 7.2, 7.5, 6.6, 6.8, 4.6, 4, 2.5, 4, 3.2, 2.9, 2.6,
     1.9, 1.3, 1.4, 1.6, 1.5, 1.2, 1.2, 0.2, 0.8, 0.4, 0.4), strict=True))  # fmt: skip
 _LATIN = ("en", "de", "fr", "es", "it", "pt", "nl", "sv")
-_TICKED = frozenset({raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON})
-_TYPED = frozenset({raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX})
 
 
 def read_pdf(body: bytes, url: str) -> Document:
@@ -101,9 +101,16 @@ def read_pdf(body: bytes, url: str) -> Document:
         except pypdfium2.PdfiumError:
             words, letters, has_picture, failed = [], 0, False, failed + 1
             widths.append(0.0)
-        if _is_garbled(words):
+        strange = {
+            one for one in {word.font for word in words} if _is_garbled([word for word in words if word.font == one])
+        }
+        clear = [word for word in words if word.font not in strange]
+        if strange and sum(len(word.text) for word in clear) < _FEW:
             garbled.append(number)
             words, letters = [], 0
+        elif strange:
+            unnamed.append(number)
+            words = clear
         elif any("\ufffd" in word.text for word in words):
             unnamed.append(number)
         elif letters < _FEW / 5 and (has_picture or widths[-1] == 0):
@@ -145,7 +152,12 @@ def _words(page: pypdfium2.PdfPage, *, has_layers: bool) -> Iterator[Word]:
     look = Look(page, text_page := page.get_textpage(), has_layers=has_layers)
     for word in _with_fractions(list(_drawn(text_page, look)), look):
         before = found[-1] if found else None
-        if before and (script := _script_after(before, word)):
+        if before and _is_initial(before, word):
+            joined = before.text + word.text
+            if before.text not in "AIO" or joined.casefold() in stop_words("en"):
+                found[-1] = replace(word, text=joined, left=before.left)
+                continue
+        elif before and (script := _script_after(before, word)):
             found[-1] = replace(
                 before, text=before.text + script, right=word.right, ends_line=word.ends_line, after_script=True
             )
@@ -153,7 +165,7 @@ def _words(page: pypdfium2.PdfPage, *, has_layers: bool) -> Iterator[Word]:
         if before and before.ends_line and _goes_on(before, word, 2.0 if before.after_script else 0.6):
             found[-1] = replace(before, ends_line=False)
         found.append(word)
-    yield from _with_fields(found, page)
+    yield from with_fields(found, page)
 
 
 def _drawn(text_page: pypdfium2.PdfTextPage, look: Look) -> Iterator[Word]:
@@ -189,6 +201,7 @@ def _drawn(text_page: pypdfium2.PdfTextPage, look: Look) -> Iterator[Word]:
             size,
             baseline,
             is_script,
+            look.font(first),
         )
         if written and look.shows(first, word):
             if crossed := look.through(word):
@@ -255,23 +268,32 @@ def _signed(letters: str, sets: list[Style]) -> list[Style]:
     return sets
 
 
+def _is_initial(before: Word, word: Word) -> bool:
+    """Tell a letter as high as several lines, with which a text begins."""
+    return len(before.text) == 1 and before.text.isupper() and before.size > _INITIAL * word.size > 0
+
+
 def _kind(one: Style, base: Style) -> str:
-    """Tell a raised or lowered character from those that it stands beside."""
-    if not one[0] or one[0] > _SMALLER * base[0]:
+    """Tell a raised or lowered character from those that it stands beside; one as large as they stands well off their line."""
+    if not one[0] or one[0] > base[0]:
         return ""
     rise = one[1] - base[1]
+    if one[0] > _SMALLER * base[0]:
+        return "raised" if 0.25 < rise / base[0] < 0.6 else "lowered" if -0.45 < rise / base[0] < -0.2 else ""
     return "raised" if rise > 0.12 * base[0] else "lowered" if rise < -0.04 * base[0] else ""
 
 
 def _script_after(before: Word, word: Word) -> str:
     """Write a word that is an exponent, an index or a mark of the one before it, or the full stop after such a mark."""
     gap = word.left - before.right
-    if not -0.3 * before.size < gap < 0.4 * before.size or abs(word.baseline - before.baseline) > before.size:
+    stacked = 0.7 if before.after_script else 0.3  # an index stands below a power
+    if not -stacked * before.size < gap < 0.4 * before.size or abs(word.baseline - before.baseline) > before.size:
         return ""
     if before.after_script and not word.text[0].isalnum() and word.text[0] in ".,;:!?)" and gap < 0.15 * before.size:
         return word.text
     kind = _kind((word.size, word.baseline), (before.size, before.baseline))
-    if not kind or len(word.text) > _MARK:
+    is_large = word.size > _SMALLER * before.size
+    if not kind or len(word.text) > _MARK or (is_large and not (gap < 0.12 * before.size and word.text.isdigit())):
         return ""
     return raised(word.text) if kind == "raised" else lowered(word.text)
 
@@ -282,47 +304,6 @@ def _goes_on(before: Word, word: Word, most: float) -> bool:
     low = -before.size if before.after_script else -0.3 * before.size
     apart = 1.0 if before.text.endswith("√") else 0.2  # a root stands as high as what it is drawn over
     return abs(word.baseline - before.baseline) < apart * before.size and low < gap < most * before.size
-
-
-def _with_fields(words: list[Word], page: pypdfium2.PdfPage) -> list[Word]:
-    """Put what was typed into the fields of a form behind the words that stand left of them, or above."""
-    if page.formenv is None:
-        return words
-    for at in range(raw.FPDFPage_GetAnnotCount(page)):
-        annotation = raw.FPDFPage_GetAnnot(page, at)
-        kind = raw.FPDFAnnot_GetFormFieldType(page.formenv, annotation)
-        value = one_line(_value_of(page.formenv, annotation)) if kind in _TYPED else ""
-        if kind in _TICKED and raw.FPDFAnnot_IsChecked(page.formenv, annotation):
-            value = "[x]"
-        if value:
-            box = raw.FS_RECTF()
-            raw.FPDFAnnot_GetRect(annotation, box)
-            place = _place_of(words, box)
-            height = words[place - 1].top - words[place - 1].bottom if place else box.top - box.bottom
-            # The letters of a field are set as high as those around it, so that lines stay lines.
-            low = words[place - 1].bottom if place and _is_level(words[place - 1], box) else box.bottom
-            words.insert(place, Word(value, box.left, box.right, low, low + height, ends_line=True))
-            if place and low == words[place - 1].bottom:
-                words[place - 1] = replace(words[place - 1], ends_line=False)
-        raw.FPDFPage_CloseAnnot(annotation)
-    return words
-
-
-def _is_level(word: Word, box: raw.FS_RECTF) -> bool:
-    return bool(box.bottom - 2 <= (word.bottom + word.top) / 2 <= box.top + 2 and word.left < box.left)
-
-
-def _place_of(words: Sequence[Word], box: raw.FS_RECTF) -> int:
-    level = [at for at, word in enumerate(words, start=1) if _is_level(word, box)]
-    above = [at for at, word in enumerate(words, start=1) if word.bottom >= box.top - 2]
-    return max(level or above, default=0)
-
-
-def _value_of(form: pypdfium2.PdfFormEnv, annotation: raw.FPDF_ANNOTATION) -> str:
-    size = raw.FPDFAnnot_GetFormFieldValue(form, annotation, None, 0)
-    buffer = (ctypes.c_ushort * (size // 2 + 1))()
-    raw.FPDFAnnot_GetFormFieldValue(form, annotation, buffer, size)
-    return bytes(buffer)[:size].decode("utf-16-le", "ignore").rstrip("\0")
 
 
 def _box(text_page: pypdfium2.PdfTextPage, at: int, box: raw.FS_RECTF) -> Box:
@@ -338,12 +319,14 @@ def _is_garbled(words: Sequence[Word]) -> bool:
     if strange > 0.2 * len(text):
         return True
     latin = Counter(letter for letter in text.casefold() if letter in _OFTEN)
-    if latin.total() < _JUDGED or 2 * latin.total() < len(text):
+    mixed = sum(bool(_MIXED.search(word.text)) for word in words)
+    if latin.total() < _JUDGED or (2 * latin.total() < len(text) and 5 * mixed < len(words)):
         return False
     product = sum(latin[letter] * share for letter, share in _OFTEN.items())
     likeness = product / (hypot(*latin.values()) * hypot(*_OFTEN.values()))
     known = frozenset[str]().union(*map(stop_words, _LATIN))
-    return likeness < _MEANINGFUL and not any(len(word.text) > 1 and word.text.casefold() in known for word in words)
+    meant = sum(len(word.text) > 1 and word.text.casefold() in known for word in words)
+    return likeness < _MEANINGFUL and 8 * meant < len(words)
 
 
 def _hyphenated(pages: Sequence[Sequence[Line]]) -> Iterator[str]:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
+from email import message_from_bytes, policy
 from functools import cache
 from pathlib import PurePosixPath
 from urllib.parse import parse_qs, urlsplit
@@ -144,6 +145,8 @@ _BINARY = (
     (b"\xd0\xcf\x11\xe0", "an old or locked office file, which is not read"),
     (b"%!PS", "a PostScript file, which is not read"),
 )  # fmt: skip
+_FOLDED = re.compile(r"\n[ \t]")  # a line of a calendar that goes on in the next
+_MAIL = re.compile(rb"(?:[A-Za-z][\w-]{1,40}: [^\n]{0,998}\n(?:[ \t][^\n]{0,998}\n){0,50}){1,60}?MIME-Version: 1", re.I)
 _HTML = re.compile(
     r"\s*(?:<!--.{0,4000}?-->\s*|<\?xml[^>]{0,200}\?>\s*)*"
     r"<(?:!doctype\s+html|html|head|body|meta|title|div|p|table|h1|article|main|script|link)\b",
@@ -246,13 +249,16 @@ def read_here(body: bytes, content_type: str, url: str) -> Document:
             raise SourceError(url, f"it is {kind}" if "read" in kind else f"it is {kind}, not a text")
     if body[4:8] == b"ftyp":
         raise SourceError(url, "it is a film, not a text")
-    text = decode(body, content_type)
+    declared = content_type.partition(";")[0].strip().lower()
+    suffix = PurePosixPath(urlsplit(url).path).suffix.lower()
+    if is_mail(body) or declared == "message/rfc822":
+        return _mail(body, url)
+    text = decode(body, content_type).replace("\r\n", "\n").replace("\r", "\n")
+    text = _FOLDED.sub("", text) if text.startswith(("BEGIN:VCALENDAR", "BEGIN:VCARD")) else text
     if body.startswith(b"{\\rtf"):
         return _plain(rich_text(text), url)
     if "\x00" in text[:4_000] or _is_noise(text):
         raise SourceError(url, NOT_TEXT)
-    declared = content_type.partition(";")[0].strip().lower()
-    suffix = PurePosixPath(urlsplit(url).path).suffix.lower()
     if _HTML.match(text) or ("html" in declared and "<" in text and not _XML.match(text)):
         return _page(text, url)
     if _XML.match(text):
@@ -266,6 +272,33 @@ def read_here(body: bytes, content_type: str, url: str) -> Document:
         table = read_table(text, tabs=suffix == ".tsv")
         return _plain(unruffled(seen(table or text)), url, is_data=True)
     return _plain(unruffled(seen(text)), url)
+
+
+def is_mail(body: bytes) -> bool:
+    """Tell an e-mail, or a page saved as one, by the lines that it begins with."""
+    return bool(_MAIL.match(body[:20_000].replace(b"\r\n", b"\n")))
+
+
+def _mail(body: bytes, url: str) -> Document:
+    """Read an e-mail, or a page that a browser saved as one."""
+    mail = message_from_bytes(body, policy=policy.default)
+    part = mail.get_body(("plain", "html"))
+    try:
+        written = str(part.get_content()) if part is not None else ""
+        sent = mail["Date"].datetime.date().isoformat() if mail["Date"] else None
+    except (LookupError, ValueError, AttributeError):  # a set of letters that is not known, a day that never was
+        raise SourceError(url, NOT_TEXT) from None
+    if part is not None and part.get_content_subtype() == "html":
+        written, _ = whole_text(written)
+    if mail.get_content_type() != "multipart/related":
+        heads = (f"{name}: {mail[name]}" for name in ("From", "To", "Date", "Subject") if mail[name])
+        written = "\n".join((*heads, "", written))
+    page = _plain(unruffled(seen(written)), url)
+    gaps = ("its attachments were not read",) if any(True for _ in mail.iter_attachments()) else ()
+    author = _name(str(mail["From"] or "").partition("<")[0].strip(' "'))
+    return replace(
+        page, title=_name(str(mail["Subject"] or "")) or page.title, author=author, published=sent, gaps=gaps
+    )
 
 
 def is_pdf(body: bytes) -> bool:

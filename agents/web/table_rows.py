@@ -5,12 +5,13 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import groupby, islice
 
 MAX_ROWS = 20_000
 """Rows of one table that are read."""
 
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d(?:\s*[/–-]\s*\d{2,4})?")
+_FIGURE = re.compile(r"(?<![^\W\d_])\d")  # m3/s is none
 _TOLD_MARK = re.compile(r"\ufeff?sep=(.)\r?\n", re.I)
 _MOST_COLUMNS = 200
 _NAME = 80  # characters of a line over all columns, at most, that names the rows below it
@@ -32,7 +33,9 @@ def _parted(text: str, mark: str) -> list[list[str]]:
     # A line of prose above the rows has the mark with a space behind, as none of the rows has.
     first = next((at for at, line in enumerate(lines[:_HEAD_WITHIN]) if mark in line and f"{mark} " not in line), 0)
     first = first if not any(f"{mark} " in line for line in lines[first : first + 50]) else 0
-    found = islice(csv.reader(io.StringIO("\n".join(lines[first:])), delimiter=mark), MAX_ROWS + 1)
+    found = islice(
+        csv.reader(io.StringIO("\n".join(lines[first:])), delimiter=mark, skipinitialspace=True), MAX_ROWS + 1
+    )
     try:
         return [[line.strip()] for line in lines[:first]] + [[" ".join(cell.split()) for cell in row] for row in found]
     except csv.Error:  # a field without an end
@@ -69,7 +72,7 @@ def grid(rows: Sequence[Iterable[tuple[str, int, int]]]) -> list[list[str | None
         for text, wide, high in row:
             while (at, column) in filled:
                 column += 1
-            for below in range(at, min(len(rows), at + max(1, high))):
+            for below in range(at, min(len(rows), at + high) if high else len(rows)):
                 for beside in range(max(1, min(wide, _MOST_COLUMNS))):
                     filled.setdefault((below, column + beside), None if beside else text)
     widths = Counter(at for at, _ in filled)
@@ -87,7 +90,10 @@ def records(
         named: the first cell of each row names it.
         is_data: the first row holds heads whenever it could, as in files of data.
     """
-    rows = [list(row) for row in rows if any(row)]
+    parts = list(_parts(list(rows))) if heads is None else [list(rows)]
+    for part in parts[:-1]:
+        yield from records(part, is_data=is_data)
+    rows = [row for row in parts[-1] if any(row)]
     first = _first_row(rows) if heads is None else 0
     yield from (" ".join(filter(None, row)) for row in rows[:first])
     rows = rows[first:]
@@ -99,7 +105,9 @@ def records(
         is_over_all = len(row) > 1 and all(cell is None for cell in row[1:])
         if row[0] and (is_over_all or len(row) == 1 < len(head)):
             # A line over all columns names the rows below it, or remarks on those above.
-            is_name = is_over_all and at < len(rows) and len(row[0]) <= _NAME and row[0][-1:] not in {".", ":"}
+            is_name = (
+                is_over_all and any(head) and at < len(rows) and len(row[0]) <= _NAME and row[0][-1:] not in {".", ":"}
+            )
             group = row[0] if is_name else ""
             if not is_name:
                 yield row[0]
@@ -112,6 +120,22 @@ def records(
             continue
         told = [group, *(_told(head[at] if at < len(head) else "", cell) for at, cell in enumerate(row) if cell)]
         yield "; ".join(filter(None, told)).removesuffix(".") + "."
+
+
+def _parts(rows: Sequence[Row]) -> Iterator[list[Row]]:
+    """Part the tables of a sheet: behind an empty row, another one begins with heads of its own."""
+    part: list[Row] = []
+    for is_full, group in groupby(rows, any):
+        block = list(group)
+        is_headed = (
+            len(block) > 1 and sum(map(bool, block[0])) > 1 and any(_FIGURE.search(cell or "") for cell in block[1])
+        )
+        has_rows = any(sum(map(bool, row)) > 1 for row in part)
+        if is_full and has_rows and is_headed and _count_heads(block, is_data=True):
+            yield part
+            part = []
+        part += block if is_full else []
+    yield part
 
 
 def _told(head: str, cell: str) -> str:
@@ -140,7 +164,7 @@ def _count_heads(rows: Sequence[Row], *, is_data: bool) -> int:
         return 0
     first, second = rows[0], rows[1]
     is_below = None in first or second[0] in {"", None, first[0]}
-    has_figures = [any(map(str.isdigit, "".join(cell or "" for cell in row))) for row in rows[1:3]]
+    has_figures = [any(_FIGURE.search(cell or "") for cell in row) for row in rows[1:3]]
     heads = 2 if is_below and has_figures == [False, True] else 1
     if is_data:
         return heads
@@ -161,7 +185,7 @@ def _is_word(cell: str) -> bool:
 
 def _first_row(rows: Sequence[Row]) -> int:
     """Give the place of the row with which a table begins: the first that is as full as most of those below it."""
-    filled = [sum(map(bool, row)) for row in rows[: 4 * _HEAD_WITHIN]]
+    filled = [sum(map(bool, row)) + (1 < len(row) == 1 + sum(map(bool, row[1:]))) for row in rows[: 4 * _HEAD_WITHIN]]
     if max(filled, default=0) < 2:
         return 0
     return next((at for at, count in enumerate(filled[:_HEAD_WITHIN]) if count > 1), 0)
