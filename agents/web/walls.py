@@ -41,8 +41,13 @@ _LITTLE = 200
 _READ = 150_000  # characters of markup in which signs are looked for
 _LEFT = 40  # characters beside the demand to pay from which a beginning was given away
 _NOTHING = 2
+_ENOUGH = 2  # figures from which a text tells of something
 
 
+_FIGURE = re.compile(
+    r"(?<![A-Za-z\d.,:/$€£#-])(?!20[2-9]\d\b|40\d\b|50\d\b)(\d{2,}|\d+(?:[.,]\d+)+)(?![A-Za-z\d:/€$£]|[.,-]\d|\s?(?:EUR|USD|GBP)\b)"
+)
+_NO_FIGURES = re.compile(r"(?:©|\bcopyright\b)[^\n]{0,60}|\b(?:id|reference|incident|code)\b\W{1,3}[\w-]+", re.I)
 _COOKIE = re.compile("ookie|çerez|クッキー|쿠키|ciastecz|кук", re.I)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|[。！？\n]+")
 _TITLE = re.compile(r"<title[^>]*>(.{0,300}?)</title>|<h1[^>]*>(.{0,600}?)</h1>", re.I | re.S)
@@ -72,34 +77,49 @@ def wall_of(html: str, text: str, status: int, url: str) -> Wall | None:
         url: where it led in the end.
     """
     markup, names = html[:_READ], _names(html)
-    size = len(text.strip())
+    size, tells = len(text.strip()), _tells(text)
+    said = f"{names}\n{text}"
     if status in {401, 407}:
         return Wall("blocked", LOG_IN)
     if status in {404, 410}:
         return Wall("not_found", NOT_FOUND)
     if size < _LONG:
-        is_article = bool(_SIGNS["article"].search(markup))
-        if size < _NOTICE and not is_article and (kept := _closed(f"{names}\n{text}")):
+        is_article = tells or bool(_SIGNS["article"].search(markup))
+        if size < _NOTICE and not is_article and (kept := _closed(said)):
             return Wall("blocked", kept)
         if _is_robot_check(markup, names, text, is_article=is_article):
             return Wall("blocked", ROBOT_CHECK)
-        if size < _NOTICE and _says("region", f"{names}\n{text}") and not (is_article and size > _LITTLE):
+        if size < _NOTICE and _says("region", said) and not (tells or (is_article and size > _LITTLE)):
             return Wall("blocked", REGION)
         if _asks_for_log_in(markup, names, text, url, is_article=is_article):
             return Wall("blocked", LOG_IN)
-        if size < _NOTICE and not is_article and _in_lines(_SIGNS["not_found"], names):
+        if size < _NOTICE and not is_article and _says("not_found", said if size < _LITTLE else names):
             return Wall("not_found", NOT_FOUND)
         if not is_article and _is_consent(text):
             return Wall("blocked", CONSENT)
     if wall := _paywall(markup, text):
         return wall
     if size < _LITTLE and (
-        _SIGNS["shell"].search(markup) or _SIGNS["needs_script"].search(f"{_noscript(markup)}\n{text}")
+        _SIGNS["shell"].search(markup) or ("javascript" in f"{_noscript(markup)}\n{text}".casefold() and not tells)
     ):
         return Wall("needs_javascript", SCRIPT)
     if sum(letter.isalnum() for letter in text) < _NOTHING:
         return Wall("empty", EMPTY)
     return None
+
+
+def _tells(text: str) -> bool:
+    """Tell a text with figures of its own: a notice has none but times, prices, and numbers of errors and requests.
+
+    Figures that may be the day of a month count half, and a text that speaks to nobody needs fewer.
+    """
+    weight = _figures(text)
+    return weight >= _ENOUGH or (weight >= 1 and not _SIGNS["addresses"].search(text))
+
+
+def _figures(text: str) -> float:
+    found = _FIGURE.findall(_NO_FIGURES.sub(" ", text))
+    return sum(0.5 if len(one) < 3 and int(one) <= 31 else 1.0 for one in found if one.isdigit() or len(one) > 3)
 
 
 def _closed(said: str) -> str:
@@ -134,7 +154,7 @@ def _in_lines(pattern: re.Pattern[str], text: str) -> bool:
 
 
 def _is_robot_check(markup: str, names: str, text: str, *, is_article: bool) -> bool:
-    points = 2 * _in_lines(_SIGNS["robot_names"], names)
+    points = 2 * _in_lines(_SIGNS["robot_names"], f"{names}\n{text}" if len(text) < _LITTLE else names)
     points += sum(bool(pattern.search(text)) for pattern in _ROBOT_ASKS)
     points += 2 * bool(_SIGNS["robot_markup"].search(markup)) + bool(_SIGNS["captcha_field"].search(markup))
     points += (len(text) < _LITTLE) - 3 * is_article
@@ -146,8 +166,10 @@ def _asks_for_log_in(markup: str, names: str, text: str, url: str, *, is_article
         return False
     named = _in_lines(_SIGNS["log_in"], names)
     has_field = bool(_SIGNS["password"].search(markup))
-    path = _LOG_IN_PATH.search(url)
-    return (named and (has_field or len(text) < _LITTLE)) or bool(has_field and (path or _SIGNS["log_in"].search(text)))
+    led = _LOG_IN_PATH.search(url)
+    if len(text) < _LITTLE:
+        return named or has_field or bool(led)
+    return has_field and bool(named or led or _SIGNS["log_in"].search(text))
 
 
 def _is_consent(text: str) -> bool:
@@ -173,7 +195,7 @@ def _paywall(markup: str, text: str) -> Wall | None:
 
 def _demands(paragraph: str) -> bool:
     """Tell a paragraph that asks to pay; a long one rather tells of others who ask."""
-    return len(paragraph) < 400 and bool(_SIGNS["pays"].search(paragraph))
+    return len(paragraph) < 400 and bool(_SIGNS["pays"].search(paragraph)) and _figures(paragraph) < _ENOUGH
 
 
 def _noscript(markup: str) -> str:

@@ -52,6 +52,16 @@ def test_every_page_of_the_case_is_of_the_class_that_it_is(row):
     assert (wall.kind if wall else "article") == row["class"]
 
 
+PAGES = [json.loads(line) for line in (DATA / "walls.jsonl").read_text("utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("row", PAGES, ids=lambda row: row["html"][55:95])
+def test_notices_in_many_languages_are_known_and_texts_with_their_words_are_read(row):
+    wall = wall_of(row["html"], read_html(row["html"], row["url"]).text, 200, row["url"])
+
+    assert (wall.kind if wall else "article") == row["is"]
+
+
 @pytest.mark.parametrize("name", ["bot_check", "js_shell", "soft_404", "login_wall", "region_block"])
 def test_nothing_can_be_quoted_out_of_a_wall(name):
     with pytest.raises(SourceError) as caught:
