@@ -78,7 +78,7 @@ arch: setup-dev ## who may import whom
 check: lint types arch test ## everything that must hold before a commit
 
 prompts: setup-dev ## rewrite prompts/lock.toml after a prompt changed and its version went up
-	$(BIN)/python -m agents.core.prompts
+	$(BIN)/python -m tests.written_files
 
 lock: $(UV) ## resolve the lock files anew
 	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --exclude-newer '7 days' --no-header --quiet --extra postgres --extra otel --extra qdrant pyproject.toml -o requirements.lock

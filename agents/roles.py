@@ -1,24 +1,6 @@
-"""The manager talks a broad question down to feasible queries, and is the only role that talks to the user.
+"""All roles, in one list: what is bound to models, checked against the prompts, and offered for a choice of model.
 
-The planner turns a query into a research tree: all its leaves in one answer, in reading order.
-
-The flat planner turns the task of a `/run` into three to six queries side by side: one node, one phase.
-
-The scout judges what a sweep found: whose word it is, what it is about, from where it looks. Code makes the list.
-
-The extractor reads sources for one leaf and points at the sentences that matter.
-
-The reflector judges a round: is this enough, what is open, what to look for next. Code decides what follows from it.
-
-The challenger looks for what would show a claim to be wrong.
-
-The verifier holds words against words: a fact against a claim, a sentence against its quotes.
-
-The judge reviews the whole: approve, or request changes. No other word is a verdict.
-
-The synthesizer writes: a section over a leaf's facts, a lead over a branch, the frame around a report.
-
-All roles, in one list: what is bound to models, checked against the prompts, and offered for a choice of model.
+The manager is the only one that talks to the user; each of the others returns a contract that code acts on.
 """
 
 import re

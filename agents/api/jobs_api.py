@@ -1,9 +1,9 @@
 """`/research/jobs`: start, list, describe, steer and delete jobs, and the branches of one."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Response
 
@@ -309,8 +309,6 @@ def _resting_job(job: Found) -> Job:
 
 Open = Annotated[Job, Depends(_open_job)]
 """One that is not over: a 409 otherwise."""
-Resting = Annotated[Job, Depends(_resting_job)]
-"""One that does not run: a 409 otherwise."""
 
 
 @contextmanager
@@ -351,33 +349,19 @@ async def guidance(sent: GuidanceRequest, job: Open, site: Here) -> dict[str, ob
     return _state(job) | {"guidance": list(job.run.steering.guidance), "reaches": reaches}
 
 
-@jobs_api.post("/research/jobs/{job_id}/pause", status_code=202)
-async def pause(job: Open, site: Here) -> dict[str, object]:
-    """Have a job stop at its next step until it is resumed. In memory: 501."""
-    with _allowed():
-        await site.team.jobs.order(job, "pause")
-    return _state(job)
+def _ordered(verb: Literal["pause", "resume", "rework", "restart"], may: Callable[..., Job], said: str) -> None:
+    """Add a route that has something done to a job, and answers when it is."""
+
+    @jobs_api.post(f"/research/jobs/{{job_id}}/{verb}", status_code=202, name=verb, description=said)
+    async def route(job: Annotated[Job, Depends(may)], site: Here) -> dict[str, object]:
+        with _allowed():
+            return _state(await site.team.jobs.order(job, verb))
 
 
-@jobs_api.post("/research/jobs/{job_id}/resume", status_code=202)
-async def resume(job: Open, site: Here) -> dict[str, object]:
-    """Have a job go on that is paused or waits for a key. In memory: 501."""
-    with _allowed():
-        return _state(await site.team.jobs.order(job, "resume"))
-
-
-@jobs_api.post("/research/jobs/{job_id}/rework", status_code=202)
-async def rework(job: Resting, site: Here) -> dict[str, object]:
-    """Have a job that is over, or that the judge sent back, mend what fell short. In memory: 501."""
-    with _allowed():
-        return _state(await site.team.jobs.order(job, "rework"))
-
-
-@jobs_api.post("/research/jobs/{job_id}/restart", status_code=202)
-async def restart(job: Resting, site: Here) -> dict[str, object]:
-    """Run a job that is over again from what is recorded of it. In memory: 501."""
-    with _allowed():
-        return _state(await site.team.jobs.order(job, "restart"))
+_ordered("pause", _open_job, "Have a job stop at its next step until it is resumed.")
+_ordered("resume", _open_job, "Have a job go on that is paused or waits for a key.")
+_ordered("rework", _resting_job, "Have a job that is over, or that the judge sent back, mend what fell short.")
+_ordered("restart", _resting_job, "Run a job that is over again from what is recorded of it.")
 
 
 @jobs_api.post("/research/jobs/{job_id}/release", status_code=202)

@@ -87,7 +87,7 @@ class UnheardTurn(ScopingTurn):
     open_questions: SkipJsonSchema[tuple[str, ...]] = ()
 
 
-class Wanted(Frozen):
+class Agreement(Frozen):
     """How a question shall be researched: settled in the talk, and part of what is agreed."""
 
     language: Text = "en"
@@ -113,7 +113,7 @@ class Wanted(Frozen):
     """What an earlier report has established and left open, which this run goes on from: the planner builds on it."""
 
 
-class Brief(Wanted):
+class Brief(Agreement):
     """What manager and user agreed."""
 
     question: Text

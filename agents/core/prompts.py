@@ -23,7 +23,6 @@ FENCE_DIGITS = 8
 """Hex digits of a text's own digest in its fence's name: a text can't hold its own digest, so can't close its fence."""
 
 PROMPTS_FOLDER = RESOURCES / "prompts"
-LOCK_NAME = "lock.toml"
 
 
 def fence(value: object, name: str = "data") -> str:
@@ -156,27 +155,3 @@ def load(folder: Path = PROMPTS_FOLDER) -> PromptBook:
     if not files:
         raise PromptError(f"no prompts in {folder}")
     return PromptBook(parse(path.stem, path.read_text("utf-8")) for path in files)
-
-
-def lock_text(book: PromptBook) -> str:
-    """Write the lock file: version and digest of each prompt."""
-    lines = ["# Written by `make prompts`; a digest that moved needs a higher version.\n"]
-    lines += [f'{name} = {{ version = {book[name].version}, sha = "{book[name].sha}" }}\n' for name in sorted(book)]
-    return "".join(lines)
-
-
-def main() -> None:
-    """Rewrite the lock file; refuse when a text moved and its version did not."""
-    book, path = load(), PROMPTS_FOLDER / LOCK_NAME
-    old = tomllib.loads(path.read_text("utf-8")) if path.exists() else {}
-    for name, prompt in book.items():
-        before = old.get(name)
-        if before and before["sha"] != prompt.sha and before["version"] >= prompt.version:
-            raise SystemExit(
-                f"{name}: the text moved; raise its version above {before['version']} and say why in `changed`"
-            )
-    path.write_text(lock_text(book), "utf-8")
-
-
-if __name__ == "__main__":
-    main()

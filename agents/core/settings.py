@@ -382,13 +382,3 @@ def reread_keys(dotenv: Path | None = None) -> None:
         if value and name.endswith(("_KEY", "_TOKEN")) and (name in _FROM_FILE or name not in os.environ):
             os.environ[name] = value
             _FROM_FILE.add(name)
-
-
-def example() -> str:
-    """Write `.env.example`: every setting with its meaning, commented out."""
-    lines = ["# Copy to .env and uncomment what you need. The environment wins over this file.", ""]
-    lines += [f"# {variable}=" for variable, _ in KEY_NAMES]
-    for field in Settings.model_fields.values():
-        described = (field.description or "").splitlines()
-        lines += ["", *(f"# {line.strip()}" for line in described), f"# {field.validation_alias}="]
-    return "\n".join(lines) + "\n"

@@ -167,31 +167,24 @@ class Store:
         self, owner: str | None, *, statuses: Sequence[JobStatus] = (), limit: int = 50, offset: int = 0
     ) -> list[JobSummary]:
         """List jobs of an owner with what they took, newest first."""
-        rows = await self.jobs(owner, statuses=statuses, limit=limit, offset=offset)
-        ids, costs, events = [row.id for row in rows], tables.costs.c, tables.events.c
-        unknown = sa.func.sum(sa.case((costs.cost_usd.is_(None), 1), else_=0))
-        tokens = sa.func.sum(costs.tokens_in + costs.tokens_out)
-        spent = sa.select(costs.job_id, tokens, sa.func.sum(costs.cost_usd), unknown)
-        clock = sa.select(events.job_id, sa.func.max(events.seconds))
-        async with self.database.reading() as connection:
-            took = {
-                job_id: (int(total), None if unpriced else float(cost))
-                for job_id, total, cost, unpriced in await connection.execute(
-                    spent.where(costs.job_id.in_(ids)).group_by(costs.job_id)
-                )
-            }
-            seconds = dict(
-                (await connection.execute(clock.where(events.job_id.in_(ids)).group_by(events.job_id))).tuples().all()
-            )
+        jobs, costs = tables.jobs.c, tables.costs.c
+        priced = sa.func.coalesce(sa.func.sum(costs.cost_usd), 0.0)
+        took: dict[str, tuple[sa.Table, sa.ColumnElement[object]]] = {
+            "tokens": (tables.costs, sa.func.coalesce(sa.func.sum(costs.tokens_in + costs.tokens_out), 0)),
+            # A sum of which a part is unknown is unknown.
+            "cost_usd": (tables.costs, sa.case((sa.func.count() == sa.func.count(costs.cost_usd), priced))),
+            "seconds": (tables.events, sa.func.coalesce(sa.func.max(tables.events.c.seconds), 0.0)),
+        }
+        sums = [
+            sa.select(what).where(of.c.job_id == jobs.id).scalar_subquery().label(n) for n, (of, what) in took.items()
+        ]
+        note = sa.case((jobs.status.in_(("queued", "running")), ""), else_=jobs.note).label("note")
+        own = (jobs[name] for name in ("id", "title", "status", "stage", "grade", "created"))
+        query = sa.select(*own, note, *sums).where(_of(owner, statuses)).order_by(*BY_AGE).limit(limit).offset(offset)
         return [
-            JobSummary(
-                id=row.id, title=row.title, status=row.status, stage=row.stage, grade=row.grade,
-                created=row.created.isoformat(timespec="seconds"), seconds=seconds.get(row.id, 0.0),
-                tokens=took.get(row.id, (0, 0.0))[0], cost_usd=took.get(row.id, (0, 0.0))[1],
-                note="" if row.status in {"queued", "running"} else row.note,
-            )
-            for row in rows
-        ]  # fmt: skip
+            JobSummary.model_validate({**row, "created": row["created"].isoformat(timespec="seconds")})
+            for row in await self.rows(query)
+        ]
 
     async def in_thread(self, thread_id: str, owner: str) -> list[StoredJob]:
         query = sa.select(*LISTED).where(tables.jobs.c.thread_id == thread_id, tables.jobs.c.owner == owner)

@@ -4,7 +4,8 @@ import pytest
 
 from agents.core.errors import ConfigError
 from agents.core.paths import RESOURCES as ROOT
-from agents.core.settings import Settings, example, load, misspelt, usable_key
+from agents.core.settings import Settings, load, misspelt, usable_key
+from tests.written_files import example
 
 
 def test_the_environment_wins_over_dotenv(tmp_path, monkeypatch):

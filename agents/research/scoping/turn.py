@@ -9,7 +9,7 @@ import asyncio
 import re
 from collections.abc import Sequence
 
-from agents.contracts.contract import Brief, Query, ScopingInput, ScopingTurn, Turn, Wanted
+from agents.contracts.contract import Agreement, Brief, Query, ScopingInput, ScopingTurn, Turn
 from agents.contracts.frozen import Spent, Tier, booked
 from agents.contracts.plan import Plan
 from agents.contracts.report import Commission
@@ -34,7 +34,7 @@ LANGUAGE_TAG = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 """A BCP 47 tag in its usual form; a model that writes anything else is not asked again for it."""
 
 
-class ScopingState(Wanted):
+class ScopingState(Agreement):
     """How the talk stands."""
 
     question: str = ""
