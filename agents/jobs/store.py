@@ -101,8 +101,12 @@ class Store:
         return self.bare_insert(table).on_conflict_do_nothing()
 
     def bare_insert(self, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
-        """Make an insert in the database's own dialect."""
         return sqlite.insert(table) if self.database.sqlite else postgresql.insert(table)
+
+    def upsert(self, table: sa.Table, keys: Sequence[str], *names: str) -> sqlite.Insert | postgresql.Insert:
+        """Make an insert that changes these columns of a row that is there already."""
+        insert = self.bare_insert(table)
+        return insert.on_conflict_do_update(index_elements=keys, set_={name: insert.excluded[name] for name in names})
 
     async def rows(self, query: sa.Executable) -> Sequence[sa.RowMapping]:
         """Read all rows that a query gives."""
@@ -114,7 +118,7 @@ class Store:
         async with self.database.reading() as connection:
             return (await connection.execute(query)).scalars().all()
 
-    async def _write(self, query: sa.Executable) -> int:
+    async def write(self, query: sa.Executable) -> int:
         """Write in a transaction of its own; says how many rows there were."""
         async with self.database.begin() as connection:
             return int((await connection.execute(query)).rowcount)
@@ -219,7 +223,7 @@ class Store:
         return bool(done.rowcount)
 
     async def delete(self, job_ids: Sequence[str]) -> int:
-        return await self._write(sa.delete(tables.jobs).where(tables.jobs.c.id.in_(job_ids)))
+        return await self.write(sa.delete(tables.jobs).where(tables.jobs.c.id.in_(job_ids)))
 
     # ---- what a run leaves
 
@@ -292,10 +296,10 @@ class Store:
         commands = tables.commands
         lost = (commands.c.outcome == "") & commands.c.taken_by.is_not(None) & commands.c.taken_by.not_in(living)
         if await self.texts(sa.select(commands.c.id).where(lost).limit(1)):
-            await self._write(sa.update(commands).where(lost).values(taken_by=None))
+            await self.write(sa.update(commands).where(lost).values(taken_by=None))
 
     async def answer(self, command_id: int, outcome: str) -> None:
-        await self._write(sa.update(tables.commands).where(tables.commands.c.id == command_id).values(outcome=outcome))
+        await self.write(sa.update(tables.commands).where(tables.commands.c.id == command_id).values(outcome=outcome))
 
     async def answered(self, command_id: int) -> str:
         query = sa.select(tables.commands.c.outcome).where(tables.commands.c.id == command_id)
@@ -304,9 +308,8 @@ class Store:
     # ---- workers
 
     async def seen(self, executor: str, place: str) -> None:
-        insert = self.bare_insert(tables.workers).values(executor=executor, place=place, seen=now())
-        again = {name: insert.excluded[name] for name in ("place", "seen")}
-        await self._write(insert.on_conflict_do_update(index_elements=["executor"], set_=again))
+        insert = self.upsert(tables.workers, ["executor"], "place", "seen")
+        await self.write(insert.values(executor=executor, place=place, seen=now()))
 
     async def living(self, since: datetime) -> list[str]:
         """Name the workers that were seen since a time."""
@@ -326,11 +329,8 @@ async def insert_all(connection: AsyncConnection, store: Store, table: sa.Table,
     """Insert rows, those that are there already left alone; a step that was done anew takes the former one's place."""
     if not rows:
         return
-    insert = store.insert(table)
-    if table is tables.steps:
-        bare = store.bare_insert(table)
-        given = {name: bare.excluded[name] for name in ("attempt", "record", "at")}
-        insert = bare.on_conflict_do_update(index_elements=["job_id", "key"], set_=given)
+    is_steps = table is tables.steps
+    insert = store.upsert(table, ["job_id", "key"], "attempt", "record", "at") if is_steps else store.insert(table)
     await connection.execute(insert, [dict(row) for row in rows])
 
 
@@ -364,10 +364,8 @@ class DatabaseBlobStore(BlobStore):
     async def put(self, text: str) -> str:
         name = digest(text)
         row = {"hash": name, "body": text.encode("utf-8", "surrogatepass"), "at": now()}
-        query = self.store.bare_insert(tables.texts)
-        again = query.on_conflict_do_update(index_elements=["hash"], set_={"at": query.excluded["at"]})
         async with self.store.database.begin() as connection:
-            await connection.execute(again, [row])
+            await connection.execute(self.store.upsert(tables.texts, ["hash"], "at"), [row])
         return name
 
     async def get(self, text_hash: str) -> str:
@@ -395,11 +393,8 @@ class DatabaseBlobStore(BlobStore):
 
     async def sweep(self, in_use: Callable[[Collection[str]], Awaitable[set[str]]], before: datetime) -> int:
         texts, uses = tables.texts, tables.text_uses
-        old = texts.c.at.is_(None) | (texts.c.at < before)
         unused = ~sa.exists().where(uses.c.hash == texts.c.hash)
-        async with self.store.database.begin() as connection:
-            done = await connection.execute(sa.delete(texts).where(old, unused))
-        return int(done.rowcount)
+        return await self.store.write(sa.delete(texts).where(texts.c.at < before, unused))
 
     async def report(self, job_id: str) -> ReportDocument | None:
         return await self.store.report(job_id)
