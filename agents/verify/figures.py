@@ -65,7 +65,9 @@ _CLOCK = re.compile(
 _IS_PART = re.compile(r"\s+(?:of|der|des|von|de|del|des|du)\b", re.IGNORECASE)
 _ROLE_SIGNS = re.compile(r"(?P<to>[到至为為]\s*$)|(?P<by>[增减減升降涨漲跌加少]了\s*$)")
 _HIGH_POINT = re.compile(r"(?<=\d)·(?=\d)(?!10[\^⁰-⁹⁻])")  # of a decimal, as British journals set it
-_LISTED = re.compile(r"\d+(?:-\d+){2,}")  # an ISBN, a telephone number: no amounts
+_LISTED = re.compile(
+    r"\d+(?:-\d+){2,}|\b[A-Z]{1,6}\d*-\d+(?![\d.,]*\s?%)"
+)  # an ISBN, a telephone number, COVID-19: no amounts
 _VERSION = re.compile(r"(?:\b(?:version|release|v)\.?|\b[A-Z][a-z]+)\s$|\bv$")
 _VERSIONED = re.compile(r"\d+\.\d+0|\d+(?:\.\d+){2,}")  # 3.10 is not 3.1 there
 _LONGEST = 24  # signs; what is longer is an identifier

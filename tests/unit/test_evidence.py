@@ -49,6 +49,22 @@ def test_the_words_decide(quote, stance):
     assert not (held.open and "2020/21" in quote)  # no model is asked about another winter
 
 
+@pytest.mark.parametrize(
+    ("claim", "quote", "stance"),
+    [
+        ("In 2024 Kelwick had 217 active sites (record F-00011).", "In 2024 Kelwick had 71 binding rules (record F-00015).", "unrelated"),
+        ("In 2015 the operating cost of Kelwick was 369 million crowns.", "In 2015 the subsidy of Kelwick was 200 million crowns.", "unrelated"),
+        ("In 2015 the operating cost of Kelwick was 369 million crowns.", "Kelwick cost 400 million crowns to operate in 2015.", "contradicts"),
+        ("Rents in Vienna rose by 31 % from 2015 to 2024.", "Rents in Vienna fell by 5 % from 2015 to 2024.", "contradicts"),
+        ("The Orvane bridge opened in 1912.", "The Orvane bridge was opened in 1950.", "contradicts"),
+        ("The load of Orvane in 2016 was high.", "The load of Orvane in 2019 was high.", "unrelated"),
+        ("Sales of Orvane rose in 2019.", "Sales of Orvane fell in 2020.", "unrelated"),
+    ],
+)  # fmt: skip
+def test_against_a_claim_speaks_only_what_is_about_the_same_measure(claim, quote, stance):
+    assert held_against(claim, fact(quote), card("A report")).stance == stance
+
+
 def test_a_false_claim_about_another_subject_finds_no_support():
     quote = "The Clinton Foundation was founded by former President Bill Clinton."
     held = held_against(

@@ -28,15 +28,17 @@ from agents.contracts.verification import (
     Stance,
 )
 from agents.nlp.lang import spans
-from agents.nlp.tokens import content_words, language_of, years_in
-from agents.offline.questions import Question, asks_for_facts, names_held, parts_of, stems_of
+from agents.nlp.tokens import content_words, language_of, stem, years_in
+from agents.offline.questions import Question, asks_for_facts, names_held, parts_of, plain_words, stems_of
 from agents.offline.ranking import leans
 from agents.offline.terms import quantities
 from agents.research.loop.loop_decision import facts_of, sources_of
 from agents.research.loop.topics import compare
-from agents.research.reading.answering import answer_of, told_by
+from agents.research.reading.answering import answer_of, share, told_by
 from agents.verify.checks import carried, stance
 from agents.verify.confidence import Witness, origins, weigh
+from agents.verify.figures import figures
+from agents.verify.negation import opposites, root
 from agents.web.url_key import publisher
 
 MAX_CLAIMS = 10
@@ -48,6 +50,10 @@ ENOUGH_PLANNED = 4
 MAX_FACTS_PER_CLAIM = 12
 """Facts whose stance on one claim is asked: those that share most telling words with it."""
 SAME_CLAIM = 0.8
+_IN_A_YEAR = re.compile(r"\b[12]\d{3}\b.*\b(?:was|were|is|are|has|had|war|waren|ist|était|est|era|es)\b")
+"""What is said of something in a year, against the year in which something was done."""
+SAME_MEASURE = 0.6
+"""Share of what a claim says of its subject that words against it must say too, or the contrary of it."""
 MAX_CLAIM_CHARS = 260
 
 
@@ -197,8 +203,11 @@ def held_against(claim: str, fact: Fact, card: SourceCard, language: str = "en")
     same = shared(claim, fact.quote)
     if _other_period(claim, fact.quote):
         return UNRELATED  # what holds for another period says nothing of the one that the claim names
-    if said.stance == "contradicts" and said.strength >= SPEAKS and same >= SAME_MATTER:
-        return UNRELATED if _other_measure(claim, fact.quote) else Held("contradicts", said.strength)
+    if said.stance == "contradicts":
+        if _other_unit(claim, fact.quote) or not _same_measure(claim, fact.quote, card):
+            return UNRELATED  # another figure of another thing: both may be true
+        if same >= SAME_MATTER:
+            return Held("contradicts", max(SPEAKS, said.strength))
     if said.stance == "qualifies" and same >= SAME_MATTER:
         return Held("qualifies", said.strength)
     may_ask = foreign or (same >= SAME_MATTER and not whole.binding)
@@ -220,10 +229,24 @@ def shared(claim: str, quote: str) -> float:
 
 def _other_period(claim: str, quote: str) -> bool:
     mine, theirs = years_in(claim), years_in(quote)
-    return bool(mine and theirs and not mine & theirs)
+    if not mine or not theirs or mine & theirs:
+        return False
+    # Where nothing but the year is claimed, as of what opened, another year is no other period.
+    said_alike = stems_of(claim) - stems_of(quote) <= {str(year) for year in mine}
+    return bool(figures(claim) or _IN_A_YEAR.search(claim)) or not said_alike
 
 
-def _other_measure(claim: str, quote: str) -> bool:
+def _same_measure(claim: str, quote: str, card: SourceCard) -> bool:
+    """Tell whether words say most of what a claim says of its subject, or its contrary; the subject's own words don't count."""
+    subject = frozenset[str]().union(*subject_of(claim).names) | stems_of(card.title)
+    telling = frozenset(content_words(claim)) - subject
+    said = {root(word) for word in plain_words(claim) if word.isalpha() and len(word) > 1 and stem(word) in telling}
+    held = frozenset(root(word) for word in plain_words(quote))
+    got = sum(bool(opposites(one) & held) or share(frozenset({one}), quote) > 0 for one in said)
+    return got >= SAME_MEASURE * len(said)
+
+
+def _other_unit(claim: str, quote: str) -> bool:
     """Tell figures that are counted in nothing common: crowns say nothing against grams."""
     mine, theirs = ({one.unit for one in quantities(text) if one.unit} for text in (claim, quote))
     return bool(mine and theirs) and mine.isdisjoint(theirs)
