@@ -236,7 +236,7 @@ class Team:
             deadline=None if limit_s is None else Deadline.within(limit_s),
         )  # fmt: skip
         if memory is not None:
-            await memory.keep_answers("scoping")
+            await memory.keep_answers()
         return after, asked.output
 
     async def settle(

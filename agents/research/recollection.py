@@ -11,18 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from agents.contracts.contract import Brief
-from agents.contracts.fact import (
-    REUSABLE,
-    Contradiction,
-    Fact,
-    MemoryKind,
-    MemoryNote,
-    Remembered,
-    Selection,
-    Sighting,
-)
+from agents.contracts.fact import REUSABLE, Contradiction, Fact, MemoryKind, MemoryNote, Remembered, Selection
 from agents.contracts.finding import Finding
-from agents.contracts.frozen import Frozen, QueryType, digest
+from agents.contracts.frozen import Frozen, QueryType
 from agents.contracts.plan import Leaf, Plan
 from agents.contracts.report import Commission, Outcome
 from agents.contracts.sources import Hit, SearchQuery, SourceCard
@@ -30,9 +21,8 @@ from agents.core.budget import Deadline
 from agents.core.errors import SourceError
 from agents.core.events import Noted, SourceRead
 from agents.core.port import Ctx, Handler, Handlers
-from agents.memory.knowledge import ANSWERS, KnowledgeStore, MemoryDown, in_time
+from agents.memory.knowledge import KnowledgeStore, MemoryDown, in_time
 from agents.nlp import lang
-from agents.nlp.similarity import fingerprint
 from agents.nlp.tokens import content_words, years_in
 from agents.offline.questions import LOOKUPS, parts_of
 from agents.research.loop.topics import beyond, compare
@@ -40,18 +30,14 @@ from agents.research.planning.drafting import DraftGiven, plan_by, with_leaves
 from agents.research.reading.answering import answers
 from agents.research.reading.leaf import SOURCES_OF_A_LOOKUP, sub_questions
 from agents.research.reading.searching import LeafGiven, Setting
-from agents.research.remembering import Remembering, merged, reading_key
+from agents.research.remembering import RECALL_S, REMEMBER_S, KeptAnswers, Remembering, reading_key, says_the_same
 from agents.research.run_context import RunContext
 from agents.research.writing.sections import spread
 from agents.search.scope_filter import enforced
 from agents.search.searcher import Texts
 
-RECALL_S = 0.3
-"""Seconds that a leaf or a planner waits for one answer of the knowledge base."""
 OPENING_S = 2.0
-"""Seconds that it gets before the first: its file is opened, and the table of meanings read."""
-REMEMBER_S = 20.0
-"""Seconds that a job gives it at its end."""
+"""Seconds that the knowledge base gets before its first answer: its file is opened, and the table of meanings read."""
 ENOUGH_SOURCES = SOURCES_OF_A_LOOKUP
 """Sources whose unchanged pages must answer a question for it not to be searched for again."""
 MOST_PAGES = 8
@@ -114,13 +100,12 @@ class KnownPlan(Frozen):
     fault: str = ""
 
 
-class Recollection:
+class Recollection(KeptAnswers):
     """One user's knowledge base in one run: the bodies of the steps that ask it and add to it."""
 
     def __init__(self, store: KnowledgeStore, owner: str, texts: Texts, now: Callable[[], datetime]) -> None:
-        self.store, self.owner, self.texts, self.now = store, owner, texts, now
-        self.faults: dict[str, None] = {}
-        self.job, self._answers, self._same = "", dict[str, str](), dict[str, Remembered]()
+        super().__init__(store, owner, now)
+        self.texts = texts
         self._opening: asyncio.Task[object] | None = None
 
     async def _opened(self) -> None:
@@ -181,16 +166,12 @@ class Recollection:
         return Recalled(facts=facts, sources=cards, open=missing(questions, facts))
 
     async def _links(self, questions: Sequence[str], setting: Setting) -> tuple[str, ...]:
-        found: dict[str, None] = {}
-        for question in questions:
-            wanted = set(content_words(question))
-            for one in await self._found(question, ("link",), 4):
-                near = len(wanted & set(content_words(one.text))) >= LINK_WORDS
-                hit = Hit(url=one.topics[0], title=one.text) if one.topics else None
-                if near and hit and (one.confidence or 0) >= LINK_PRIORITY and _allowed(hit, setting):
-                    found[hit.url] = None
-        read = [await self._got(Selection(url=url, kinds=("fact",))) for url in found]
-        return tuple(url for url, known in zip(found, read, strict=True) if not known)[:MOST_LINKS]
+        links = [(question, one) for question in questions for one in await self._found(question, ("link",), 4)]
+        hits = {
+            one.topics[0]: Hit(url=one.topics[0], title=one.text) for question, one in links if _leads(question, one)
+        }
+        allowed = [url for url, hit in hits.items() if _allowed(hit, setting)]
+        return tuple([url for url in allowed if not await self._got(Selection(url=url, kinds=("fact",)))][:MOST_LINKS])
 
     async def _answering(self, question: str, setting: Setting) -> list[Remembered]:
         keep = keeps(question, setting.query_type, setting.today)
@@ -257,40 +238,6 @@ class Recollection:
             counts.append(0 if known.open else len(known.facts))
         return tuple(counts)
 
-    # ---- what models answered to the very same
-
-    async def answer(self, key: str) -> str | None:
-        """Give what a role made of the very same in an earlier job; None where nobody was asked, or nothing can be."""
-        try:
-            got = await in_time(self.store.get(self.owner + ANSWERS, Selection(ids=(digest(key),))), RECALL_S)
-        except MemoryDown:  # whoever asks for facts says so
-            return None
-        if not got or self.job in got[0].jobs:
-            return None
-        self._same[got[0].id] = got[0]
-        self.keep(key, got[0].answer)
-        return got[0].answer
-
-    def keep(self, key: str, answer: str) -> None:
-        """Note an answer for later jobs."""
-        self._answers[key] = answer
-
-    async def keep_answers(self, job: str) -> None:
-        """Keep what was noted, when the job is at its end: one that failed asks anew."""
-        at = self.now().isoformat(timespec="seconds")
-        seen = (Sighting(job=job, at=at, verdict="quoted"),)
-        made = [
-            Remembered(
-                id=digest(key), kind="answer", text=key.split("|")[0], answer=answer, since=at, seen=at, history=seen
-            )
-            for key, answer in self._answers.items()
-        ]
-        items = [merged(self._same.get(one.id), one) for one in made]
-        try:
-            await in_time(self.store.put(self.owner + ANSWERS, items), REMEMBER_S)
-        except MemoryDown as error:
-            self.faults[error.notice] = None
-
     # ---- adding to it
 
     async def remember(self, job: str, outcome: Outcome) -> MemoryNote:
@@ -303,13 +250,13 @@ class Recollection:
             at = self.now().isoformat(timespec="seconds")
             adding = Remembering(self.store, self.owner, self.texts).add(job, at, outcome)
             conflicts = await in_time(adding, REMEMBER_S)
-            await self.keep_answers(job)
+            await self.keep_answers()
         except MemoryDown as error:
-            self.faults[error.notice] = None
+            self.note(error.notice)
         return MemoryNote(
             reused=len(reused), sources=len({fact.source_id for fact in reused}),
             since=min((fact.known_since for fact in reused), default=""),
-            conflicts=conflicts, answers=len(self._same), fault=next(iter(self.faults), ""),
+            conflicts=conflicts, answers=self.same, fault=next(iter(self.faults), ""),
         )  # fmt: skip
 
 
@@ -333,19 +280,10 @@ def _recalled_of(found: Iterable[tuple[Remembered, str]]) -> Recalled:
     )
 
 
-def says_the_same(before: str, now: str, quotes: Sequence[str]) -> bool:
-    """Tell whether a page that changed still has the words of some quotes, and says nothing new of their matter.
-
-    Most pages change with every visit, in what stands around their text; and who reads them for us lays them out otherwise.
-    """
-    before, now, *words = (" ".join(text.split()) for text in (before, now, *quotes))
-    said = {fingerprint(before[one.start : one.end]) for one in lang.spans(before)}
-    new = (text for one in lang.spans(now) if fingerprint(text := now[one.start : one.end]) not in said)
-    more = [set(content_words(text)) for text in new if not any(one in text or text in one for one in words)]
-    matters = [set(content_words(one)) for one in words]
-    return all(one in now for one in words) and not any(
-        2 * len(one & held) >= len(one) for one in matters for held in more
-    )
+def _leads(question: str, link: Remembered) -> bool:
+    """Tell whether what a source said of a link speaks of a question, and was made much of."""
+    near = len(set(content_words(question)) & set(content_words(link.text))) >= LINK_WORDS
+    return near and bool(link.topics) and (link.confidence or 0) >= LINK_PRIORITY
 
 
 def _allowed(hit: Hit, setting: Setting) -> bool:
@@ -394,16 +332,15 @@ def _told(draft: Handler, memory: Recollection) -> Handler:
         asked, brief = given.query.text, given.brief
         setting = Setting.of(asked, brief)
         known = await ctx.call("known", "0", memory.known, asked, setting, gives=KnownPlan, pool="local")
-        if known.fault:
-            memory.faults[known.fault] = None
-        if known.plan is not None:
-            return _marked_plan(known.plan, known.counts)
-        brief = brief.model_copy(update={"known": (*brief.known, *known.lines)})
-        plan: Plan = await draft.run(ctx, given.model_copy(update={"brief": brief}))
-        if not known.lines:
-            return plan
-        covered = await ctx.call("covered", "0", memory.known, asked, setting, plan, gives=KnownPlan, pool="local")
-        return _marked_plan(plan, covered.counts) if covered.counts else plan
+        memory.note(known.fault)
+        if (plan := known.plan) is None:
+            brief = brief.model_copy(update={"known": (*brief.known, *known.lines)})
+            drafted: Plan = await draft.run(ctx, given.model_copy(update={"brief": brief}))
+            if not known.lines:
+                return drafted
+            plan = drafted
+            known = await ctx.call("covered", "0", memory.known, asked, setting, plan, gives=KnownPlan, pool="local")
+        return _marked_plan(plan, known.counts) if known.counts else plan
 
     return Handler(run=run, takes=DraftGiven, gives=Plan)
 
@@ -433,8 +370,7 @@ async def _recalled(ctx: Ctx, context: RunContext, memory: Recollection, given: 
     """Give a leaf what is known, as far as its pages are unchanged, and leave to it what has to be searched for."""
     leaf, questions = given.leaf, sub_questions(given.leaf)
     recalled = await ctx.call("recall", "0", memory.recall, questions, given.setting, gives=Recalled, pool="local")
-    if recalled.fault:
-        memory.faults[recalled.fault] = None
+    memory.note(recalled.fault)
     known = recalled.sources
     pages = [
         (card.id, context, card, tuple(one.quote for one in recalled.facts if one.source_id == card.id), ctx.deadline)

@@ -5,7 +5,8 @@ verdict; what its page no longer says is never used again.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 
 from agents.contracts.fact import REUSABLE, Contradiction, Fact, MemoryKind, Remembered, Selection, Sighting, Standing
 from agents.contracts.finding import Finding
@@ -15,17 +16,66 @@ from agents.contracts.report import Outcome
 from agents.contracts.sources import SourceCard
 from agents.contracts.verification import Claim
 from agents.core.errors import SourceError
-from agents.memory.knowledge import KnowledgeStore
+from agents.memory.knowledge import ANSWERS, KnowledgeStore, MemoryDown, in_time
+from agents.nlp import lang
 from agents.nlp.similarity import fingerprint
+from agents.nlp.tokens import content_words
 from agents.research.challenge.claim_ledger import held_against
 from agents.research.loop.loop_decision import leaves_on
 from agents.research.loop.topics import compare
 from agents.search.searcher import Texts
 from agents.web.url_key import canonical
 
+RECALL_S = 0.3
+"""Seconds that a leaf or a planner waits for one answer of the knowledge base."""
+REMEMBER_S = 20.0
+"""Seconds that a job gives it at its end."""
 AROUND = 240
 """Characters kept on either side of a quote: it opens in its context although the page's text is gone."""
 HISTORY = 40
+
+
+class KeptAnswers:
+    """What models answered in earlier jobs of one user, under what they were asked."""
+
+    def __init__(self, store: KnowledgeStore, owner: str, now: Callable[[], datetime]) -> None:
+        self.store, self.owner, self.now = store, owner, now
+        self.job, self.same, self._answers = "", 0, dict[str, Remembered]()
+        self.faults: dict[str, None] = {}
+
+    def note(self, fault: str) -> None:
+        """Note why something could not be asked or kept; the first reason is told."""
+        if fault:
+            self.faults[fault] = None
+
+    async def answer(self, key: str) -> str | None:
+        """Give what a role made of the very same in another job; None where nobody was asked, or nothing can be."""
+        try:
+            got = await in_time(self.store.get(self.owner + ANSWERS, Selection(ids=(digest(key),))), RECALL_S)
+        except MemoryDown:  # whoever asks for facts says so
+            return None
+        for one in got:
+            if self.job not in one.jobs:
+                self.same += 1
+                self.keep(key, one.answer, one)
+                return one.answer
+        return None
+
+    def keep(self, key: str, answer: str, before: Remembered | None = None) -> None:
+        """Note an answer for later jobs."""
+        at = self.now().isoformat(timespec="seconds")
+        met = Sighting(job=self.job or "scoping", at=at, verdict="quoted")
+        made = Remembered(
+            id=digest(key), kind="answer", text=key.split("|")[0], answer=answer, since=at, seen=at, history=(met,)
+        )
+        self._answers[made.id] = merged(before, made)
+
+    async def keep_answers(self) -> None:
+        """Keep what was noted, when the job is at its end: one that failed asks anew."""
+        try:
+            await in_time(self.store.put(self.owner + ANSWERS, list(self._answers.values())), REMEMBER_S)
+        except MemoryDown as error:
+            self.note(error.notice)
 
 
 class Remembering:
@@ -135,6 +185,21 @@ def as_run(plan: Plan, top: Finding) -> Plan:
     more = leaves_on([one for one in dict.fromkeys(later) if one not in known], LeafBudget())
     root = plan.root.model_copy(update={"children": (*plan.root.children, *more)})
     return plan.model_copy(update={"root": root})
+
+
+def says_the_same(before: str, now: str, quotes: Sequence[str]) -> bool:
+    """Tell whether a page that changed still has the words of some quotes, and says nothing new of their matter.
+
+    Most pages change with every visit, in what stands around their text; and who reads them for us lays them out otherwise.
+    """
+    before, now, *words = (" ".join(text.split()) for text in (before, now, *quotes))
+    said = {fingerprint(before[one.start : one.end]) for one in lang.spans(before)}
+    new = (text for one in lang.spans(now) if fingerprint(text := now[one.start : one.end]) not in said)
+    more = [set(content_words(text)) for text in new if not any(one in text or text in one for one in words)]
+    matters = [set(content_words(one)) for one in words]
+    return all(one in now for one in words) and not any(
+        2 * len(one & held) >= len(one) for one in matters for held in more
+    )
 
 
 class _Made:
