@@ -265,8 +265,9 @@ async def imported(store: KnowledgeStore, owner: str, lines: Sequence[str]) -> t
             if len(line) > MAX_LINE:
                 raise ValueError("the line is too long")
             one = Remembered.model_validate_json(line)
-            if one.id != one.id.strip("/") or (one.kind == "fact" and (one.fact is None or one.source is None)):
-                raise ValueError("a fact needs its words and its source")
+            bare = one.kind == "fact" and (one.fact is None or one.source is None)
+            if one.id != one.id.strip("/") or bare or one.kind == "answer":
+                raise ValueError("a fact needs its words and its source, and what a model said is nobody else's")
         except ValueError:  # also what does not fit the contract
             broken += 1
         else:

@@ -16,7 +16,7 @@ from agents.contracts.frozen import digest
 from agents.contracts.sources import Source, SourceCard
 from agents.core.errors import ConfigError
 from agents.memory.embedders import StaticEmbedder
-from agents.memory.knowledge import KnowledgeStore, MemoryDown, exported, imported, in_time, tended
+from agents.memory.knowledge import ANSWERS, KnowledgeStore, MemoryDown, exported, imported, in_time, tended
 from agents.memory.postgres_knowledge import PostgresKnowledge
 from agents.memory.qdrant_knowledge import IN_MEMORY, QdrantKnowledge
 from agents.memory.sql_knowledge import SqlKnowledge
@@ -195,9 +195,24 @@ async def test_an_import_tells_what_it_could_not_read_and_undoes_no_verdict(stor
     foreign = json.dumps({"owner": "bob", **json.loads(BRIDGE.model_dump_json())})
     lines = [BRIDGE.model_dump_json(), "", "not json", "[" * 90_000, '{"kind": "fact"}', foreign, "x" * 300_000]
     lines += [fact("A new one.").model_dump_json()] * 2
+    # Nobody's models may be made to have said something.
+    lines += [BRIDGE.model_copy(update={"id": "b", "kind": "answer", "answer": "{}"}).model_dump_json()]
 
-    assert await imported(store, ME, lines) == (1, 1, 5)
+    assert await imported(store, ME, lines) == (1, 1, 6)
     assert [one.verdict for one in await store.get(ME, Selection(ids=(BRIDGE.id,)))] == ["refuted"]
+
+
+async def test_what_models_made_of_things_is_kept_apart_and_goes_with_any_of_them(store):
+    said = fact("A section.").model_copy(update={"kind": "answer", "answer": "{}"})
+    await store.put(ME + ANSWERS, [said])
+    await store.put(OTHER + ANSWERS, [said])
+
+    assert "A section." not in await texts(store, "A section.")
+    assert await store.forget(ME, Selection(ids=("nothing",))) == 0
+    assert await store.get(ME + ANSWERS, Selection())
+    assert await store.forget(ME, Selection(ids=(BRIDGE.id,))) == 1
+    assert not await store.get(ME + ANSWERS, Selection())
+    assert await store.get(OTHER + ANSWERS, Selection())
 
 
 async def test_another_embedder_finds_by_words_until_all_is_embedded_anew(store, open_store):
