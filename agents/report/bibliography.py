@@ -23,11 +23,14 @@ _SPECIAL = {
     "^": r"\textasciicircum{}",
 }
 _DATE = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
-_BETWEEN_AUTHORS = re.compile(r"\s*(?:;|\n|\s[·|•/]\s|\s(?:and|und|et|y|e|og|och|en)\s|\s&\s|、|，|،)\s*")
+_BETWEEN_AUTHORS = re.compile(
+    r"\s*(?:;(?:\s(?:and|und|et|y)\s)?|\n|\s[·|•/]\s|\s(?:and|und|et|y|e|og|och|en)\s|\s&\s|、|，|،)\s*"
+)
 _BESIDE = re.compile(
     r"^(?:(?:by|text|words)[:\s]\s*(?:by\s)?|(?:von|par|por|di|door|av)\s+(?=(?-i:[A-ZÀ-Ý])\S*\s[^\s,;]))"
     r"|[,;\s]*\b(?:et al\.?|and others|u\. ?a\.|等)$"
     r"|[\s(<\[]*(?:https?://[^\s)>\]]+|[\w.+-]+@[\w.-]+\w|\b\d{4}-\d{4}-\d{4}-\d{3}[\dx]\b)[\s)>\]]*"
+    r"|\s?\(\d{4}[a-z]?\)|\s@\w+"
     r"|(?<=\w\w),?\s(?:ph\.?\s?d|m\.d|d\.?phil|dr\.ph|m\.?sc|mph|mba|esq|frs)\b\.?(?=[,;]|\s(?:and|und)\s|$)",
     re.IGNORECASE,
 )

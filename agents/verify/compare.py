@@ -71,7 +71,9 @@ def compare(mine: ParsedSentence, source: ParsedText, language: str, known: froz
     ]
     cues = mine.scope.cues or (near and near[0].scope.cues)
     for at in lost if near and not cues else ():
-        if contrary := negated(mine.roots[at]) & {*near[0].roots}:
+        if contrary := (negated(mine.roots[at]) | (opposites(mine.roots[at]) if best >= ENOUGH else set())) & {
+            *near[0].roots
+        }:
             theirs = near[0].words[near[0].roots.index(min(contrary))]
             findings.append(found("contradicted", "other", language, ours=mine.words[at], theirs=theirs))
     missing = sum(one.key in {"number_missing", "date_missing", "other", "rival"} for one in findings)
@@ -160,14 +162,15 @@ def _polarity(mine: ParsedSentence, near: Sequence[ParsedSentence], language: st
     theirs_all = {unit.roots[at] for at in unit.scope.denied}
     affirmed = {one for at, one in enumerate(unit.roots) if unit.content[at] and at not in unit.scope.denied}
     contrary = any(opposites(one) & affirmed for one in ours)  # not approved is rejected
+    both = (ours_all & theirs_all) - plain - affirmed  # won no award, did not win any award
     if unit.scope.not_yet and not mine.scope.not_yet and not mine.scope.cues and len(plain & set(unit.roots)) >= 2:
         shared = (word for word, one in zip(mine.words, mine.roots, strict=True) if one in plain & set(unit.roots))
         yield found("contradicted", "not_yet", language, ours=" ".join(shared))
     elif _is_open(mine, unit):
         yield found("unsupported", "open", language)
-    elif not unit.scope.not_yet and not contrary and (word := _turned(ours, affirmed, theirs_all)):
+    elif not unit.scope.not_yet and not contrary and not both and (word := _turned(ours, affirmed, theirs_all)):
         yield found("contradicted", "denied", language, ours=word)
-    elif word := _turned(theirs, plain, ours_all | affirmed):
+    elif not both and (word := _turned(theirs, plain, ours_all | affirmed)):
         yield found("contradicted", "affirmed", language, ours=word)
     elif hedge := _left_out_hedge(mine, unit):
         yield found("partly", "hedged", language, theirs=hedge)

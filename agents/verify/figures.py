@@ -266,7 +266,8 @@ def _unit(text: str, end: int, money: str) -> tuple[str, int]:
         return "", end
     word = short["unit"].casefold().replace("²", "2").replace("³", "3").replace(" ", "")
     if word[0] > "\u2e7f":  # 352万元左右: no space parts it from what follows
-        return (units()[word[0]].name, short.start("unit") + 1) if word[0] in units() else ("", end)
+        ahead = next((word[:size] for size in (2, 1) if word[:size] in units()), "")
+        return (units()[ahead].name, short.start("unit") + len(ahead)) if ahead else ("", end)
     entry = units().get(short["unit"]) or units().get(word)  # Gb is not GB
     if entry and (len(word) > 1 or not word.isalpha() or short["unit"].islower()):
         return entry.name, short.end()
@@ -287,8 +288,6 @@ def _written_in_han(text: str, taken: Sequence[tuple[int, int]], language: str) 
         unit, end = _unit(text, match.end(), "")
         if match["whole"]:  # 百分之三十, 三分之一
             value, unit, end = 100 * value / (han_value(match["whole"]) or 100), "%", match.end()
-        elif text[end : end + 1] == "成" and value < 10:  # 三成 is thirty in a hundred
-            value, unit, end = 10 * value, "%", end + 1
         yield _figure(text, match.start(), end, (value,), unit, kind, language)
 
 

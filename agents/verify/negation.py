@@ -19,10 +19,10 @@ _BOTH_SIDES = frozenset("pending planned proposed discussion review".split())
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _PHRASE = re.compile(r"[^\W\d_]+'?")
 _UNSPACED_BEFORE = re.compile(
-    r"(?<![并無无不])(?:[未没沒不无無非](?![过過断斷仅僅论論])[有能会會再是曾会得獲获]?|ไม่\w{0,3})$"
+    r"(?<![并無无不])(?:[未没沒不无無非](?![过過断斷仅僅论論])[有能会會再是曾得獲获予被]?|ไม่\w{0,3})$"
 )
 _UNSPACED_AFTER = re.compile(
-    r"\s?(?:[ぁ-ん言考思]{0,8}?な[いかく]|ず|[ぁ-ん]{0,4}ません|지\s?(?:않|못)|(?:수\s)?[않못없]|ไม่)"
+    r"\s?(?:[ぁ-ん言考思限]{0,8}?な[いかく]|ず|[ぁ-ん]{0,4}ません|지\s?(?:않|못)|(?:수\s)?[않못없]|ไม่)"
 )
 
 
@@ -248,7 +248,7 @@ def negated(word: str) -> frozenset[str]:
     """Give a root with each beginning that denies it, or without the one that it has: `unsafe` for `safe`."""
     return frozenset(
         word.removeprefix(opening) if word.startswith(opening) and len(word) > 6 else opening + word
-        for opening in (lang.words("contrary_beginnings") if len(word) > 4 else ())
+        for opening in (lang.words("contrary_beginnings") if len(word) > 3 else ())
     )
 
 

@@ -1,5 +1,6 @@
 """What numerals are worth: digits of every script and grouping, scale words, Chinese numerals, number words."""
 
+import math
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -31,7 +32,7 @@ HAN = re.compile(
     rf"(?P<han>{_HAN_NUMERAL}|[{_COUNTING}](?=[{_HAN_COUNTERS}]|成(?![为為员員功立本果年熟长長就]))|(?<=分之)[{_COUNTING}])"
     rf"(?:[点點](?P<point>[{_COUNTING[:10]}]+)(?![十分]))?"
 )
-_SCALED = re.compile(rf"\s?(?P<place>[十百千])?(?P<scale>[{''.join(_HAN_SCALES)}])(?P<rest>\d[\d.,]*)?")
+_SCALED = re.compile(rf"\s?(?P<scale>[十百千]?[{''.join(_HAN_SCALES)}]|[百千])(?P<rest>\d[\d.,]*)?")
 _ABBREVIATED = 5  # letters; shorter words of scale may have a full stop of their own
 _SCALE = re.compile(rf"[{SPACE}-]?(?P<scale>(?:[^\W\d_]|[{MARKS}\u0e31-\u0e4e])+)\.?")
 
@@ -75,7 +76,11 @@ def raised(text: str, end: int, written: str, values: tuple[float, ...]) -> tupl
 def scaled(text: str, end: int, language: str, *, is_money: bool) -> tuple[float, int, float]:
     """Read `million`, `crore` or 万 behind a number: the factor, where it ends, and what is added (3亿5000万)."""
     if han := _SCALED.match(text, end):
-        factor, end, rest = float(HAN_PLACES.get(han["place"], 1) * _HAN_SCALES[han["scale"]]), han.end("scale"), 0.0
+        factor, end, rest = (
+            float(math.prod((HAN_PLACES | _HAN_SCALES)[one] for one in han["scale"])),
+            han.end("scale"),
+            0.0,
+        )
         if han["rest"]:
             small, after, more = scaled(text, han.end(), language, is_money=False)
             rest, end = readings(han["rest"], language)[0] * small + more, after
@@ -164,6 +169,9 @@ def small_number(written: str, language: str) -> float:
     return found.value if found and not found.ordinal else 0.0
 
 
+_PREFIXES = {"n": 1e-9, "µ": 1e-6, "m": 1e-3, "c": 0.01, "d": 0.1, "h": 100.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+
+
 class _Unit(NamedTuple):
     dimension: str
     factor: float
@@ -180,6 +188,12 @@ def units() -> dict[str, _Unit]:
             found.setdefault(form, unit)
             for ending in ("s", "es", "e", "n", "en") if len(form) > 2 and form.isalpha() else ():
                 found.setdefault(form + ending, unit)
+    for name, dimension, factor, *prefixes in lang.rows("si"):
+        for prefix in prefixes:
+            unit = _Unit(dimension, float(factor) * _PREFIXES[prefix], prefix + name)
+            known = found.get(unit.name.casefold())
+            if known is None or not math.isclose(known.factor, unit.factor):  # mW is not MW
+                found |= {unit.name: unit, unit.name.replace("µ", "\u03bc"): unit}
     return found
 
 

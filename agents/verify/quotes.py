@@ -43,7 +43,7 @@ _UNPARTED = re.compile(
     r"[\u3005\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff、。，！？；：「」『』（）]"
 )
 """Chinese and Japanese signs: Korean parts words by spaces, Thai parts sentences."""
-_COMPOUND = re.compile(r"[^\W_][-\u2010\u2011][^\W_]")
+_COMPOUND = re.compile(r"[^\W_][-\u2010\u2011][^\W_]|[^\W\d_]/[^\W\d_]")
 _JOINED_AND = re.compile(r"(?<!\w)(?:[وف](?=ال)|ו(?=ה))")
 _AROUND = 24  # characters on each side of a cut in which a figure may lie
 _VOWELLESS = re.compile(r"[\u05d0-\u05ea\u0621-\u064a]")

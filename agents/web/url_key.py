@@ -22,7 +22,7 @@ _TRACKERS = re.compile(
     r"|pk_\w+|mtm_\w+|at_medium|at_campaign|share_id|__twitter_impression|phpsessid|jsessionid|session_?id|sessid|amp"
     r"|outputtype|_g[al]|gad_\w+|srsltid|cfid|cftoken|aspsessionid\w*|wt[._]\w+|trk\w*|icid|ved|usg|__cf_\w+"
     r"|wickedid|xtor|s_cid|sc_(?:campaign|cid|channel)|smid|smtyp|fb_(?:action\w*|ref|source)|ns_(?:source|mchannel|campaign|linkname)"
-    r"|epik|_branch_\w+|_openstat|emc|ml_subscriber\w*|sfmc_\w+|ck_subscriber_id|rb_clickid|ef_id|guc\w+_referrer|share_token",
+    r"|epik|_branch_\w+|_openstat|emc|ml_subscriber\w*|sfmc_\w+|ck_subscriber_id|rb_clickid|mibextid|ef_id|guc\w+_referrer|share_token",
     re.I,
 )
 _TOKENS = re.compile(r"(?:sid|s|si|session|sess|zenid|oscsid)=(?=[^&]*\d)[\w-]{16,}", re.I)
@@ -60,6 +60,12 @@ _FORMS = tuple((re.compile(form, re.I), place) for form, place in (
      "pmc.ncbi.nlm.nih.gov/articles/{}"),
     (r"(?:youtu\.be/|(?:m\.)?youtube\.com/(?:shorts/|embed/|live/|watch\?(?:.*&)?v=))([\w-]{11})(?:[?&].*)?",
      "youtube.com/watch?v={}"),
+    (r"(?:mobile\.)?(?:twitter|x)\.com/(\w+/status/\d+)(?:[/?].*)?", "x.com/{}"),
+    (r"(?:old|new|np|m)\.reddit\.com/(.*)", "reddit.com/{}"),
+    (r"sciencedirect\.com/science/article/(?:abs/)?(pii/\w+)(?:[/?].*)?", "sciencedirect.com/science/article/{}"),
+    (r"jstor\.org/stable/(?:pdf/)?([\w.-]+?)(?:\.pdf)?(?:\?.*)?", "jstor.org/stable/{}"),
+    (r"(?:papers\.)?ssrn\.com/(?:sol3/\w+\.cfm\?abstract(?:_?id)?=|abstract=)(\d+)(?:&.*)?", "ssrn.com/abstract={}"),
+    (r"researchgate\.net/publication/(\d+)(?:_.*)?", "researchgate.net/publication/{}"),
     (r"(\w+)(?:\.m)?\.wikipedia\.org/(?:wiki/|zh-\w+/|w/(?:index\.php)?\?title=)([^?&]+)", "{}.wikipedia.org/wiki/{}"),
 ))  # fmt: skip
 """Works that have addresses of several forms, by host, path and query, and the one that they are known by."""
