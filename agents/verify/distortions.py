@@ -103,12 +103,14 @@ def substitutions(mine: ParsedSentence, theirs: ParsedSentence, language: str) -
     ).get_opcodes()
     same = sum(stop - start for kind, start, stop, _, _ in codes if kind == "equal") / len(ours)
     findings: list[Discrepancy] = []
+    # Won no award, did not win any award: the same is denied by both, wherever the word for it stands.
+    both_deny = {mine.roots[at] for at in mine.scope.denied} & {theirs.roots[at] for at in theirs.scope.denied}
     for place, (kind, one, one_end, two, two_end) in enumerate(codes if same >= NEARLY_SAME else ()):
         if kind == "equal":
             continue
         new, old = ours[one:one_end], other[two:two_end]
         inside = 0 < place < len(codes) - 1
-        if inside or kind == "insert":
+        if not both_deny and (inside or kind == "insert"):
             findings.extend(_negation(mine, new, theirs, old, language, inside=inside))
         if kind == "replace" and len(new) <= _MAX_SLOT and len(old) <= _MAX_SLOT:
             findings.extend(_slot(mine, new, theirs, old, language, surely=same >= SURELY_SAME))
