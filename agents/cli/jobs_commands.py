@@ -6,14 +6,13 @@ import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 import typer
 
 from agents.core.errors import BadRequest, ConfigError, DossierError
 
 if TYPE_CHECKING:
-    from agents.contracts.report import JobStatus
     from agents.core.settings import Settings
     from agents.jobs.blob_store import BlobStore
     from agents.jobs.changes import Steered
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=False, help="List, show and steer jobs, those of a running server too.")
 
+Status = Literal["queued", "running", "blocked", "done", "failed", "cancelled"]
 WAIT_S = 10.0
 """Seconds that the process which runs a job gets to answer."""
 JobId = Annotated[str, typer.Argument(help="Id of the job; its first characters are enough.")]
@@ -35,14 +35,13 @@ def jobs(context: typer.Context) -> None:
 
 @app.command("list")
 def listed(
-    status: Annotated[str, typer.Option(help="Only jobs of this status.")] = "",
+    status: Annotated[Status | None, typer.Option(help="Only jobs of this status.")] = None,
     limit: Annotated[int, typer.Option(help="How many.", min=1)] = 30,
 ) -> None:
     """List jobs, newest first."""
 
     async def work(store: "Store") -> None:
-        chosen = (_status(status),) if status else ()
-        rows = await store.jobs(statuses=chosen, limit=limit)
+        rows = await store.jobs(statuses=(status,) if status else (), limit=limit)
         for row in rows:
             say(f"{row.id[:12]}  {row.created:%Y-%m-%d %H:%M}  {_state(row):<22} {row.title[:70]}")
         if not rows:
@@ -201,13 +200,6 @@ def purge(
 
 def _state(row: "StoredJob") -> str:
     return row.status + (f" ({row.blocked_reason or row.grade})" if row.blocked_reason or row.grade else "")
-
-
-def _status(text: str) -> "JobStatus":
-    known: tuple[JobStatus, ...] = ("queued", "running", "blocked", "done", "failed", "cancelled")
-    if found := next((one for one in known if one == text), None):
-        return found
-    raise BadRequest(f"There is no status {text!r}; there are: {', '.join(known)}.")
 
 
 async def row_of(store: "Store", job_id: str) -> "StoredJob":

@@ -2,18 +2,19 @@
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from agents.cli.jobs_commands import run_to_exit, say
-from agents.contracts.fact import MemoryKind, Remembered, Selection
+from agents.contracts.fact import Remembered, Selection
 from agents.core.errors import BadRequest
 from agents.memory.knowledge import LOCAL_OWNER, KnowledgeStore, exported, imported, open_memory
 
 app = typer.Typer(no_args_is_help=True, help="Search and keep in order what research has found out.")
 
 User = Annotated[str, typer.Option("--user", help="Whose knowledge base: `user` on a server that others reach.")]
+Kind = Literal["all", "fact", "claim", "question", "gap", "link", "reading", "plan"]
 Id = Annotated[str, typer.Argument(help="Id of a thing, as the search shows it.")]
 
 
@@ -42,24 +43,16 @@ def line_of(item: Remembered) -> str:
 @app.command()
 def search(
     text: Annotated[str, typer.Argument(help="Words or a question; none lists what was seen last.")] = "",
-    kind: Annotated[
-        str, typer.Option(help="fact, claim, question, gap, link, reading or plan; `all` for all.")
-    ] = "fact",
+    kind: Kind = "fact",
     domain: Annotated[str, typer.Option(help="Only of this domain.")] = "",
     job: Annotated[str, typer.Option(help="Only what this job met with.")] = "",
     limit: Annotated[int, typer.Option(min=1, max=200)] = 10,
     user: User = LOCAL_OWNER,
 ) -> None:
     """Find what is known, by words and meaning."""
-    kinds: dict[str, MemoryKind] = {
-        "fact": "fact", "claim": "claim", "question": "question", "gap": "gap", "link": "link", "reading": "reading",
-        "plan": "plan",
-    }  # fmt: skip
 
     async def work(store: KnowledgeStore) -> None:
-        if kind != "all" and kind not in kinds:
-            raise BadRequest(f"There is no kind {kind!r}; there are: {', '.join(kinds)}, all.")
-        where = Selection(kinds=() if kind == "all" else (kinds[kind],), domain=domain, job=job)
+        where = Selection(kinds=() if kind == "all" else (kind,), domain=domain, job=job)
         found = await store.search(user, text, where, limit)
         for item in found:
             say(line_of(item))

@@ -21,7 +21,7 @@ from agents.core.errors import ModelError, ModelFault, SearchError, SourceError,
 from agents.core.events import Charged, Event, SearchDone
 from agents.core.prompts import PromptBook
 from agents.core.role import AskContext, In, Model, OnText, Out, Role, RoleAnswer, ask
-from agents.research.loop.compaction import Rooms, ask_fitting, divided
+from agents.research.fit_input import Rooms, ask_fitting, divided
 from agents.research.loop.success import MAX_ATTEMPTS, Retries
 from agents.research.loop.topics import Topics
 from agents.research.steering import Steering

@@ -162,7 +162,10 @@ async def test_where_no_model_is_asked_an_infeasible_question_is_refused_at_once
 
 
 async def test_what_the_manager_splits_is_researched_within_the_caps_of_what_was_asked(put, http):
-    two = tuple(QUERY.model_copy(update={"text": text}) for text in ("How often was it closed?", "What did it cost?"))
+    two = tuple(
+        QUERY.model_copy(update={"text": text})
+        for text in ("How often was the Orvane ferry closed?", "What did the Orvane ferry cost?")
+    )
     split = BROAD.model_copy(update={"queries": two})
     whole = await ended(put(scripted(ScopingInput=split)), http)
     assert [plan["query"] for plan in whole["contract"]["plans"]] == [query.text for query in two]

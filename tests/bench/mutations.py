@@ -136,8 +136,8 @@ MUTATIONS = (
     ),
     *_rows(
         "research/test_context.py",
-        ("Spec 12: what there is no room for is summarised", "research/loop/compaction.py", "        (-len(asked & held), not any(", "        (0, not any("),
-        ("Spec 12: a summary keeps all citations", "research/loop/compaction.py", "if mark not in said)", "if False)"),
+        ("Spec 12: what there is no room for is summarised", "research/fit_input.py", "        (-len(asked & held), not any(", "        (0, not any("),
+        ("Spec 12: a summary keeps all citations", "research/fit_input.py", "if mark not in said)", "if False)"),
     ),
     *_rows(
         "research/test_truth.py",

@@ -22,7 +22,7 @@ from agents.core.prompts import load
 from agents.core.role import AskContext, Role
 from agents.llm.capabilities import KeptWays
 from agents.llm.litellm_model import LiteLLMModel, close
-from agents.research.loop.compaction import Rooms, ask_fitting
+from agents.research.fit_input import Rooms, ask_fitting
 from agents.roles import EXTRACTOR, MANAGER, SECTION_WRITER
 
 SENTENCES = tuple(

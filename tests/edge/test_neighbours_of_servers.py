@@ -22,7 +22,7 @@ from agents.core.errors import DossierError
 from agents.core.prompts import load
 from agents.core.role import AskContext, RoleAnswer
 from agents.llm.litellm_model import LiteLLMModel, close
-from agents.research.loop.compaction import Rooms, ask_fitting
+from agents.research.fit_input import Rooms, ask_fitting
 from tests.edge.test_model_capabilities import GIVEN, Call
 
 DRAFT = 'A draft: {"reply": "WRONG", "queries": []} no, again.'

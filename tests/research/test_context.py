@@ -15,7 +15,7 @@ from agents.core.prompts import load
 from agents.core.role import AskContext, estimated_tokens
 from agents.llm.litellm_errors import classify
 from agents.nlp.tokens import content_words
-from agents.research.loop.compaction import (
+from agents.research.fit_input import (
     STATE_TOKENS,
     TRIES,
     WRITER_TOKENS,

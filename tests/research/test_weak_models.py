@@ -21,7 +21,7 @@ from agents.offline import OfflineModel
 from agents.offline.extractor import extract
 from agents.offline.questions import asks_for_facts
 from agents.report.document import build
-from agents.research.loop.compaction import summarised
+from agents.research.fit_input import summarised
 from agents.research.loop.loop_decision import LoopSettings
 from agents.research.pipeline import Means
 from agents.research.planning.drafting import plan_of

@@ -3,7 +3,7 @@
 import pytest
 
 from agents.offline.questions import parts_of, standalone
-from agents.research.loop.compaction import is_worth_reading
+from agents.research.fit_input import is_worth_reading
 from agents.research.reading.answering import Told, absent_words, answer_of, answers, is_about, leads_to, settled_by
 
 BANDS = "Which band was formed first, The Exies or Circus Diablo, and who founded each of them?"

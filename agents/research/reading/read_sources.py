@@ -19,7 +19,7 @@ from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
 from agents.nlp.lang import spans
 from agents.offline.extractor import extract as quoted
-from agents.research.loop.compaction import MAX_CHARS, choose, is_worth_reading
+from agents.research.fit_input import MAX_CHARS, choose, is_worth_reading
 from agents.research.reading.answering import leads_to
 from agents.research.reading.hold_extraction import MAX_FACTS, SourceExcerpt, SourceGiven, held_against
 from agents.research.run_context import RetrievedSource, RunContext

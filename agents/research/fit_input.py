@@ -1,4 +1,4 @@
-"""Compaction: what a role is given is summarised, and loses no id, no number, no quote's source and no claim.
+"""What a role is given is made to fit its model: summarised, divided, and no id, number, quote's source or claim is lost.
 
 Raw texts, facts and quotes stay in the job's store whatever happens here. Only what stands in one prompt shrinks: long
 texts to those of their sentences that say most of what is asked, with all their citations; passages to those that speak to
