@@ -352,12 +352,14 @@ def _summed_up(
         unit for unit in open_ones[: 3 if alone else _LONGEST_PART] if scores[unit] >= _AS_TELLING * scores[best[0]]
     ]
     told_already = frozenset[int]().union(used, *(unit.numbers for unit in chosen))
-    if asked.facts[0] not in told_already:
+    answering = [unit for number in asked.facts for unit in found if number in unit.numbers]
+    plain = not is_linked(asked.part) and all(part.kind in LOOKUPS for part in parts_of(asked.part))
+    if plain:
+        disputed = frozenset[int]().union(*map(_numbers, disputes))
+        answering.sort(key=lambda unit: (_points_away(unit.text), not unit.numbers & disputed))
+    if not told_already & (answering[0].numbers if answering else {asked.facts[0]}):
         # Words do not tell what is a step away: it stands behind the step that leads there.
-        plain = not is_linked(asked.part) and all(part.kind in LOOKUPS for part in parts_of(asked.part))
-        steps = [
-            unit for number in reversed(asked.facts[: 1 if plain else 2]) for unit in found if number in unit.numbers
-        ]
+        steps = answering[: 1 if plain else 2][::-1]
         chosen = [*steps, *(unit for unit in chosen[:1] if unit not in steps)]
     sentences: list[str] = []
     for unit in chosen:
@@ -375,8 +377,8 @@ def _summed_up(
 
 
 def _points_away(text: str) -> bool:
-    """Tell words that point at what is not quoted with them."""
-    return leans(text) or bool(_THIS_FIGURE.search(text))
+    """Tell words that point at what is not quoted with them, and rows of a table: neither opens a summary."""
+    return leans(text) or bool(_THIS_FIGURE.search(text)) or (text.count(": ") > 2 and text.count("; ") > 1)
 
 
 def title(question: str) -> str:

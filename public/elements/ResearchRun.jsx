@@ -625,6 +625,23 @@ parts.ResearchRun =
       );
     }
 
+    /** Why a run rests, what that means, and what goes on with it; null while it works or is over. */
+    function rest(job) {
+      if (job.status !== 'blocked') return null;
+      const resume = [['resume', t('Resume')]];
+      if (job.blocked_reason === 'paused')
+        return [t('Paused.'), t('Nothing is searched or paid for until you resume.'), resume];
+      if (job.blocked_reason === 'awaiting_key')
+        return [t('The model provider refused the key.'), t('Nothing was lost. Mend the key in .env, then resume.'), resume];
+      if (job.blocked_reason === 'needs_rework')
+        return [
+          t('The judge sent this report back.'),
+          t('It stands below with what was found wanting.'),
+          [['rework', t('Write it anew')], ['release', t('Release as it is')]],
+        ];
+      return [t('The run rests.'), job.note || '', resume];
+    }
+
     function Controls({ id, url, ended, job, note, again }) {
       const [ask, setAsk] = useState(false);
       const [sent, setSent] = useState('');
@@ -656,10 +673,24 @@ parts.ResearchRun =
           setError(e instanceof TypeError ? t('The server did not answer. Nothing was changed.') : e.message);
         }
       };
-      if (ended) return null;
+      const rests = ['resume', 'rework', 'release'].includes(sent) ? null : rest(job);
+      if (ended && !rests) return null;
       return (
         <div className="ds-controls">
-          {ask ? (
+          {rests ? (
+            <p className="ds-note ds-caution" role="status">
+              {Icon(React, 'stopped', 15)}
+              <span>
+                <b>{rests[0]}</b> {rests[1]}
+              </span>
+              {rests[2].map(([what, label]) => (
+                <button key={what} type="button" className="ds-btn" onClick={() => post(what)}>
+                  {label}
+                </button>
+              ))}
+            </p>
+          ) : null}
+          {ended ? null : ask ? (
             <span
               role="group"
               aria-label={t('Stop the run?')}
@@ -690,7 +721,7 @@ parts.ResearchRun =
                 {Icon(React, 'square', 13)}
                 {t('Stop run')}
               </button>
-              {sent === 'finish' ? (
+              {rests ? null : sent === 'finish' ? (
                 <span role="status" className="ds-dim">
                   {t('Finishing now: no new searches, writing from what there is.')}
                 </span>
@@ -722,7 +753,7 @@ parts.ResearchRun =
               {Icon(React, 'retrying', 15)}
               <span>
                 <b>{t('Reconnected.')}</b>{' '}
-                {t('You missed {time}. The run was not affected.', { time: clock(job.missed) })}
+                {t('You missed {time}. Nothing that was found is lost.', { time: clock(job.missed) })}
               </span>
             </p>
           ) : null}
@@ -744,7 +775,8 @@ parts.ResearchRun =
         counts.failed ? t('{n} failed', { n: counts.failed }) : '',
         counts.stopped ? t('{n} stopped', { n: counts.stopped }) : '',
       ];
-      const head = how === 'stopped' ? t('Stopped at {time}.', { time: clock(job.seconds) }) : t(HOW[how]);
+      const [held] = rest(job) || [];
+      const head = how === 'stopped' ? t('Stopped at {time}.', { time: clock(job.seconds) }) : held || t(HOW[how]);
       return [shape, tone, head, tail.filter(Boolean).join(', ')];
     }
 
@@ -932,7 +964,7 @@ parts.ResearchRun =
           ref={card}
           className="ds ds-card ds-run"
           aria-label={t('Live research')}
-          data-job={job.status}
+          data-job={over && job.status === 'blocked' ? 'held' : job.status}
           data-link={job.link}
           style={over && watched ? { minHeight: height.current } : undefined}
         >
