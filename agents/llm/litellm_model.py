@@ -65,7 +65,7 @@ SHORTEST_PROMPT = 1_000
 """Tokens from which a prompt can be made shorter at all."""
 TRY_S = 10.0
 """Seconds that there must be to find out whether a provider is as slow as it was."""
-LEAST_TOKENS = 12
+LEAST_TOKENS = 40
 """Tokens of the shortest answer that is worth asking for."""
 MAX_ADAPTIONS = 10
 """Requests on the way to one that the server takes, at most."""

@@ -52,7 +52,7 @@ MAX_FACTS_PER_CLAIM = 12
 SAME_CLAIM = 0.8
 _IN_A_YEAR = re.compile(r"\b[12]\d{3}\b.*\b(?:was|were|is|are|has|had|war|waren|ist|était|est|era|es)\b")
 """What is said of something in a year, against the year in which something was done."""
-SAME_MEASURE = 0.6
+SAME_MEASURE = 0.75
 """Share of what a claim says of its subject that words against it must say too, or the contrary of it."""
 MAX_CLAIM_CHARS = 260
 
