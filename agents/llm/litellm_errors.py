@@ -74,9 +74,9 @@ _QUOTA = re.compile(
 _NO_KEY = re.compile(
     r"missing (?:credentials|[\w ]*api[ _-]?key)|api[ _-]?key (?:is )?(?:missing|required)", re.IGNORECASE
 )
-_BAD_KEY = re.compile(
+BAD_KEY = re.compile(
     r"(?:invalid|incorrect|wrong|expired|unknown) [\w ]{0,20}api[ _-]?key"
-    r"|api[ _-]?key[\w ]{0,20} (?:not valid|invalid|expired)",
+    r"|(?:api[ _-]?key|token)[\w ]{0,20} (?:not valid|invalid|expired)",
     re.IGNORECASE,
 )
 _REFUSED = re.compile(
@@ -97,13 +97,14 @@ _NO_CONNECTION = re.compile(
 _PREFIX = re.compile(r"^(?:litellm\.|[\w.]*(?:Error|Exception)(?: - |: ))+")
 _NO_MODULE = re.compile(r"No module named '(?P<name>[\w.]+)'")
 _PACKAGES = {"google.auth": "google-auth", "google": "google-auth"}
-_A_PAGE = re.compile(
+A_PAGE = re.compile(
     r"<(?:!doctype|html|head)[^>]*>(?:.*?<title>(?P<title>[^<]{1,80})</title>)?", re.IGNORECASE | re.DOTALL
 )
 _NAMES_OF_WORDS = (
     "error", "message", "msg", "detail", "error_message", "error_description", "errors", "title", "status_msg", "base_resp",
     "reason", "response", "fault", "faultstring",
 )  # fmt: skip
+_MARKUP = re.compile(r"<[^>]*>")
 SHOWN_WORDS = 240
 """Characters of a provider's own words that are shown."""
 RETRY_AFTER_CAP_S = 120.0
@@ -183,7 +184,7 @@ def failed(error: BaseException, *, model: str, key_variable: str, secrets: Iter
         fault, model=model, key_variable=key_variable, no_key=bool(_NO_KEY.search(said)), words=shown, status=status
     )
     failure = Failed(ModelError(message, fault=fault, notice=notice, model=model), status, said, wait)
-    if fault == "connection" and (advice(f"{status} {said}") or _A_PAGE.search(said) or 300 <= (status or 0) < 400):
+    if fault == "connection" and (advice(f"{status} {said}") or A_PAGE.search(said) or 300 <= (status or 0) < 400):
         failure.error.retryable = False
     return failure
 
@@ -196,7 +197,7 @@ def classify(names: Iterable[str], status: int | None, said: str, *, asks_to_wai
         return known
     if _NO_MODULE.search(said):
         return "request"
-    if (status or 0) < 500 and status != 413 and _A_PAGE.search(said):
+    if (status or 0) < 500 and status != 413 and A_PAGE.search(said):
         return "connection"  # whoever speaks there, it is no model server
     if (status != 429 and _OVERFLOW.search(said) and not _A_RATE.search(said)) or "request too large" in said.lower():
         return "overflow"
@@ -206,7 +207,7 @@ def classify(names: Iterable[str], status: int | None, said: str, *, asks_to_wai
         or (_QUOTA.search(said) and not asks_to_wait)
     ):
         return "quota"  # with a wait asked for, the same words mean a rate limit
-    if _NO_KEY.search(said) or _BAD_KEY.search(said):
+    if _NO_KEY.search(said) or BAD_KEY.search(said):
         return "key"
     if _REFUSED.search(said) and status in (400, 403, 422, 451):
         return "refused"
@@ -238,7 +239,7 @@ def notice_for(
         )
     if fault == "connection" and (own := advice(f"{status} {words}")):
         said, words = f"The model provider could not be reached: {own}.", ""
-    elif fault == "connection" and (page := _A_PAGE.search(words)):
+    elif fault == "connection" and (page := A_PAGE.search(words)):
         what = f" (“{page['title'].strip()}”)" if page["title"] else ""
         return (
             f"The model provider could not be reached: a web page{what} answers in its place. Check the server's address, "
@@ -260,11 +261,15 @@ def notice_for(
             "server": "The model provider had an error on its side; please try again in a moment.",
             "request": f"The model provider did not accept the request for {model}; `doctor --try` tells what it takes.",
         }[fault]
-    page = _A_PAGE.search(words)
-    words = " ".join(((page["title"] or "") if page else words).split())
-    return (
-        f"{said} It said: “{words[:SHOWN_WORDS].rstrip()}{'…' if len(words) > SHOWN_WORDS else ''}”" if words else said
-    )
+    return f"{said} It said: “{words}”" if (words := spoken(words)) else said
+
+
+def spoken(text: str) -> str:
+    """Give what an answer of a server says, as it is shown: the title of a page, the words in an object, in one line."""
+    page = A_PAGE.search(text)
+    said = (page["title"] or "") if page else words_in(text)
+    said = " ".join((_MARKUP.sub(" ", said) if said.startswith("<") else said).split())
+    return f"{said[:SHOWN_WORDS].rstrip()}…" if len(said) > SHOWN_WORDS else said
 
 
 def words_in(body: object) -> str:

@@ -1,14 +1,16 @@
 """One search provider: what all of them share. A table says of each how it is asked, and where its hits stand."""
 
 import asyncio
+import html
 import json
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import Literal, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 from xml.etree import ElementTree
 
 import httpx2
@@ -17,10 +19,11 @@ from pydantic import SecretStr
 
 from agents.contracts.sources import Hit, SearchFault, SearchQuery, SearchResult, Source
 from agents.core.transport import RetryPolicy
+from agents.llm.litellm_errors import words_in
 from agents.nlp.tokens import language_of, one_line
 from agents.search.pages import PageCache
 from agents.search.scope_filter import ProviderQuery, enforced, prepared
-from agents.search.searcher import SearchFailed, refused
+from agents.search.searcher import SearchFailed, fault_of, refused
 from agents.web.reader import iso_date
 from agents.web.url_key import canonical, display, link
 
@@ -195,20 +198,24 @@ class Provider:
             if following is None:
                 return []
             data = await self._called(following, seconds, base)
-        return self._usable(self.service.hits(data), data)
+        found = self._usable(self.service.hits(data), data)
+        if not found and (said := _beside_nothing(data)):
+            raise self._failure(fault_of(400, said) if fault_of(400, said) != "query" else "server", said, answer=said)
+        return found
 
     async def _called(self, call: Call, seconds: float, base: str = "") -> object:
         """Send a request, and give what was answered."""
-        if self._pace is None:
-            return decoded(await self._send(call, seconds, base or self.base))
-        async with self._pace.turn():
-            return decoded(await self._send(call, min(seconds, CALL_S), base or self.base))
+        async with nullcontext() if self._pace is None else self._pace.turn():
+            content = await self._send(call, seconds if self._pace is None else min(seconds, CALL_S), base or self.base)
+        if (data := decoded(content)) is None and not content.strip().startswith((b"null", b"<?xml")):
+            raise self._failure("nonsense", "it is no JSON", answer=content[:2_000].decode("utf-8", "replace"))
+        return data
 
     def _usable(self, found: list[T] | None, data: object) -> list[T]:
         if found is None:
-            error = dig(data, "error")
-            fault = self.service.error_means if error else "nonsense"
-            raise self._failure(fault, str(error or "the answer has another shape than the service's"))
+            said = words_in(data)
+            fault = self.service.error_means if dig(data, "error") else "nonsense"
+            raise self._failure(fault, said or "the answer has another shape than the service's", answer=said)
         return found
 
     async def _tried(
@@ -262,6 +269,8 @@ class Provider:
                     if len(received) > MAX_BYTES:
                         break
                 content = bytes(received)
+                if where := response.headers.get("location"):
+                    content = f"it leads to {where} instead".encode()
         except httpx2.TimeoutException as error:
             fault, said = "timeout", str(error)
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
@@ -274,9 +283,11 @@ class Provider:
             return content
         raise self._failure(fault, said)  # out here, so that no traceback leads to an address with a key in it
 
-    def _failure(self, fault: SearchFault, said: str = "", *, advice: str = "") -> SearchFailed:
+    def _failure(self, fault: SearchFault, said: str = "", *, advice: str = "", answer: str = "") -> SearchFailed:
         variable = self.service.key_variable
-        return SearchFailed(fault, self.name, said, secrets=(self._secret,), key_variable=variable, advice=advice)
+        return SearchFailed(
+            fault, self.name, said, secrets=(self._secret,), key_variable=variable, advice=advice, answer=answer
+        )
 
     def _refused(self, status: int, headers: Mapping[str, str], content: bytes) -> SearchFailed:
         said = content.decode("utf-8", "replace")
@@ -317,9 +328,14 @@ class Provider:
 
 def web_address(value: object) -> str | None:
     """Give a web address as it is shown and fetched, without user name and fragment; None when it is none."""
+    value = f"https:{value}" if isinstance(value, str) and value.startswith("//") else value
     if not isinstance(value, str) or not value.strip().lower().startswith(("http://", "https://")):
         return None
     try:
+        parts = urlsplit(value)
+        if parts.path in _REDIRECTORS:  # a search service counts who follows its links
+            inner = (one for name in ("uddg", "q", "url") for one in parse_qs(parts.query).get(name, ()))
+            value = next((one for one in inner if one.startswith(("http://", "https://"))), value)
         url = link(value, display(value))
         return url if urlsplit(canonical(url)).hostname else None
     except ValueError:  # brackets or a port that are none
@@ -327,8 +343,8 @@ def web_address(value: object) -> str | None:
 
 
 def words(value: object) -> str:
-    """Give a text of a provider in one line; nothing for what is no text."""
-    return one_line(value) if isinstance(value, str) else ""
+    """Give a text of a provider in one line and without markup; nothing for what is no text."""
+    return one_line(html.unescape(_EMPHASIS.sub("", value))) if isinstance(value, str) else ""
 
 
 def day(value: object) -> str | None:
@@ -351,6 +367,8 @@ def decoded(content: bytes) -> object:
         if not content.lstrip().startswith(b"<"):
             found: object = json.loads(content)
             return found
+        if content.lstrip()[:9].lower().startswith((b"<!doctype", b"<html")):
+            return None
         # An entity that refers to itself many times over would fill the memory.
         return ElementTree.fromstring(content) if b"<!ENTITY" not in content else None
     except (ValueError, ElementTree.ParseError):
@@ -380,19 +398,43 @@ def dicts(rows: Iterable[object]) -> list[dict[str, object]]:
     return [row if isinstance(row, dict) else {} for row in rows]
 
 
-def usual(
-    *path: str, url: str = "url", title: str = "title", snippet: str = "snippet", published: str = "date"
-) -> Callable[[object], list[ProviderHit] | None]:
-    """Say where the hits of a service stand, and what it calls their parts."""
+def usual(*path: str) -> Callable[[object], list[ProviderHit] | None]:
+    """Say where the hits of a service stand; what it calls their parts is found out."""
 
     def hits(data: object) -> list[ProviderHit] | None:
-        rows = rows_of(data, *path)
-        return None if rows is None else [
-            ProviderHit(
-                row.get(url), row.get(title), row.get(snippet), row.get(published), row.get("score"),
-                row.get("raw_content"), whole=True,
-            )
+        places = (rows_of(place, *path) for place in (data, dig(data, "data")))
+        rows = data if isinstance(data, list) and data else next((found for found in places if found is not None), None)
+        if rows is None:  # nothing at the place is no hit, where the rest is an answer to a query
+            is_answer = isinstance(data, dict) and bool({"query", "searchParameters"} & data.keys())
+            return [] if is_answer and not words_in(data) else None
+        rows = [{"url": row} if isinstance(row, str) else row for row in rows]
+        return [
+            ProviderHit(*(_first_of(row, names) for names in _PARTS), row.get("raw_content"), whole=True)
             for row in dicts(rows)
-        ]  # fmt: skip
+        ]
 
     return hits
+
+
+_PARTS = (
+    ("url", "link", "href"),
+    ("title", "name"),
+    ("content", "snippet", "description", "body", "text"),
+    ("published_date", "publishedDate", "page_age", "date"),
+    ("score",),
+)
+"""What services call address, title, snippet, date and score of a hit."""
+_REDIRECTORS = ("/l/", "/url")
+_EMPHASIS = re.compile(r"</?(?:b|strong|em|i|mark|span|br)\b[^<>]*>", re.IGNORECASE)
+
+
+def _first_of(row: dict[str, object], names: Iterable[str]) -> object:
+    return next((value for name in names if (value := row.get(name))), None)
+
+
+def _beside_nothing(data: object) -> str:
+    """Give why an answer holds no hits, where it says so: that nothing was found is no reason."""
+    engines = rows_of(data, "unresponsive_engines") or []
+    mute = "; ".join(": ".join(map(str, one)) for one in engines if isinstance(one, list))
+    said = words_in(data) or (f"no engine answers: {mute}" if mute else "")
+    return "" if re.search(r"no (?:\w+ )?results|nothing|not found", said, re.IGNORECASE) else said

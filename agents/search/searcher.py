@@ -14,7 +14,7 @@ from agents.contracts.frozen import Frozen, Text
 from agents.contracts.sources import CorpusSurvey, Hit, SearchFailure, SearchFault, SearchQuery, SearchResult, Source
 from agents.core import transport
 from agents.core.errors import SearchError
-from agents.llm.litellm_errors import redact, wait_asked
+from agents.llm.litellm_errors import A_PAGE, BAD_KEY, redact, spoken, wait_asked
 
 TRANSIENT = frozenset[SearchFault]({"rate", "timeout", "connection", "server"})
 """Worth another request soon; a refused key, an empty account or a captcha page stay what they are."""
@@ -24,7 +24,7 @@ SAID = 300
 
 _QUOTA = re.compile(
     r"insufficient[_ ](?:quota|credit|balance|fund)|(?:current|monthly|plan'?s?) (?:quota|(?:usage )?limit)"
-    r"|quota (?:exceeded|exhausted|used)|(?:out of|no more|not enough) credit|payment required|credits? exhausted",
+    r"|quota (?:was )?(?:exceeded|exhausted|used)|(?:out of|no more|not enough) credit|payment required|credits? exhausted",
     re.IGNORECASE,
 )
 _STATUS: dict[int, SearchFault] = {
@@ -67,6 +67,7 @@ class SearchFailed(SearchError):
         secrets: configured values that must not be shown.
         key_variable: where its key is set; empty where it takes none.
         advice: what the operator can do, where the adapter knows it.
+        answer: the provider's answer, of which its words are shown.
     """
 
     fault: SearchFault
@@ -81,6 +82,7 @@ class SearchFailed(SearchError):
         secrets: Iterable[str] = (),
         key_variable: str = "",
         advice: str = "",
+        answer: str = "",
     ) -> None:
         words = redact(" ".join(said.split()), secrets)[:SAID]
         self.reason = f"{provider} {_REASONS[fault]}"
@@ -90,6 +92,8 @@ class SearchFailed(SearchError):
             advice = advice or transport.advice(said)
         if advice:
             self.reason += f": {advice}"
+        elif own := redact(spoken(answer), secrets):
+            self.reason += f" (it said: “{own}”)"
         where = f" Check {key_variable} in `.env`." if fault == "auth" and key_variable else ""
         super().__init__(
             f"{provider}: {fault}" + (f": {words}" if words else ""),
@@ -112,8 +116,12 @@ def none_answered(failures: tuple[SearchFailure, ...]) -> SearchError:
 
 def fault_of(status: int, said: str = "", *, asks_to_wait: bool = False) -> SearchFault:
     """Sort an HTTP answer that holds no results."""
-    if status == 429 and _QUOTA.search(said) and not asks_to_wait:
+    if status in (400, 403, 422, 429) and _QUOTA.search(said) and not asks_to_wait:
         return "quota"  # with a wait asked for, the same words mean a rate limit
+    if status in (400, 422) and BAD_KEY.search(said):
+        return "auth"
+    if status == 403 and A_PAGE.search(said):
+        return "connection"  # whoever speaks there, it is no search service
     return _STATUS.get(status, "server" if status >= 500 else "nonsense")
 
 
@@ -133,6 +141,7 @@ def refused(
         own or fault_of(status, said, asks_to_wait=wait is not None),
         provider,
         f"HTTP {status} {said}",
+        answer=said,
         retry_after_s=wait,
         secrets=secrets,
         key_variable=key_variable,

@@ -132,25 +132,24 @@ _BEARER = "Authorization: Bearer {}"
 WEB: dict[str, Service] = {
     service.name: service
     for service in (
-        Service("tavily", "https://api.tavily.com", _ask_tavily, usual("results", snippet="content", published="published_date"),
+        Service("tavily", "https://api.tavily.com", _ask_tavily, usual("results"),
                 key_variable="TAVILY_API_KEY", key_header=_BEARER, keyless={"X-Tavily-Access-Mode": "keyless"}),
         Service("firecrawl", FIRECRAWL_BASE, _ask_firecrawl, _firecrawl_hits, key_variable="FIRECRAWL_API_KEY",
                 key_header=_BEARER, needs="FIRECRAWL_API_KEY", error_means="server"),
         Service("ddgs", "https://duckduckgo.com", _ask_searxng, usual()),
         _keyed("brave", "https://api.search.brave.com", _ask_brave,
-               usual("web", "results", snippet="description", published="page_age"), header="X-Subscription-Token: {}"),
+               usual("web", "results"), header="X-Subscription-Token: {}"),
         _keyed("exa", "https://api.exa.ai",
                _posted("/search", most="numResults", domains="includeDomains", contents={"text": True}),
-               usual("results", snippet="text", published="publishedDate"), header="x-api-key: {}"),
-        _keyed("serper", "https://google.serper.dev", _ask_serper, usual("organic", url="link"), header="X-API-KEY: {}"),
+               usual("results"), header="x-api-key: {}"),
+        _keyed("serper", "https://google.serper.dev", _ask_serper, usual("organic"), header="X-API-KEY: {}"),
         _keyed("linkup", "https://api.linkup.so/v1",
                _posted("/search", text="q", most="maxResults", domains="includeDomains", depth="standard",
                        outputType="searchResults"),
-               usual("results", title="name", snippet="content"), header=_BEARER),
+               usual("results"), header=_BEARER),
         _keyed("perplexity", "https://api.perplexity.ai", _posted("/search", most="max_results", domains="search_domain_filter"),
                usual("results"), header=_BEARER, variable="PERPLEXITYAI_API_KEY"),
-        Service("searxng", "", _ask_searxng, usual("results", snippet="content", published="publishedDate"), role="service",
-                needs="SEARXNG_API_BASE", advice={403: JSON_ADVICE}),
+        Service("searxng", "", _ask_searxng, usual("results"), role="service", needs="SEARXNG_API_BASE", advice={403: JSON_ADVICE}),
     )
 }  # fmt: skip
 """In the order in which `web` takes the first that is set up."""
@@ -219,7 +218,7 @@ class Ddgs(Provider):
         except base_error as error:
             said, name = str(error), type(error).__name__
         else:
-            return self._usable(usual(url="href", snippet="body")(rows), rows)
+            return self._usable(usual()(rows), rows)
         if _NOTHING in said.casefold():
             return []
         if "ratelimit" in (name + said).casefold():
