@@ -342,13 +342,15 @@ def _written(path: Path) -> dict[str, str | None]:
     data = path.read_bytes()
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encoding = "utf-16"
-    elif data[1::2].count(0) > len(data) // 4:  # without a mark, as some tools save it
-        encoding = "utf-16-le"
+    elif 0 in data[:2]:  # without a mark, as some tools save it
+        encoding = "utf-16-be" if data[0] == 0 else "utf-16-le"
     else:
         encoding = "utf-8-sig"
     try:
-        return dotenv_values(stream=StringIO(data.decode(encoding)))
-    except UnicodeDecodeError as error:
+        if "\0" in (text := data.decode(encoding)):
+            raise ValueError("it holds zeros")
+        return dotenv_values(stream=StringIO(text))
+    except ValueError as error:
         raise ConfigError(f"{path} is not written in UTF-8. Save it as UTF-8.") from error
 
 

@@ -409,20 +409,24 @@ def usual(*path: str) -> Callable[[object], list[ProviderHit] | None]:
             return [] if is_answer and not words_in(data) else None
         rows = [{"url": row} if isinstance(row, str) else row for row in rows]
         return [
-            ProviderHit(*(_first_of(row, names) for names in _PARTS), row.get("raw_content"), whole=True)
+            ProviderHit(
+                **{part: _first_of(row, names) for part, names in _PARTS.items()},
+                text=row.get("raw_content"),
+                whole=True,
+            )
             for row in dicts(rows)
         ]
 
     return hits
 
 
-_PARTS = (
-    ("url", "link", "href"),
-    ("title", "name"),
-    ("content", "snippet", "description", "body", "text"),
-    ("published_date", "publishedDate", "page_age", "date"),
-    ("score",),
-)
+_PARTS = {
+    "url": ("url", "link", "href"),
+    "title": ("title", "name"),
+    "snippet": ("content", "snippet", "description", "body", "text"),
+    "published": ("published_date", "publishedDate", "page_age", "date"),
+    "score": ("score",),
+}
 """What services call address, title, snippet, date and score of a hit."""
 _REDIRECTORS = ("/l/", "/url")
 _EMPHASIS = re.compile(r"</?(?:b|strong|em|i|mark|span|br)\b[^<>]*>", re.IGNORECASE)
