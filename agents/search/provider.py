@@ -410,29 +410,22 @@ def usual(*path: str) -> Callable[[object], list[ProviderHit] | None]:
         rows = [{"url": row} if isinstance(row, str) else row for row in rows]
         return [
             ProviderHit(
-                **{part: _first_of(row, names) for part, names in _PARTS.items()},
-                text=row.get("raw_content"),
-                whole=True,
+                _first_of(row, "url", "link", "href"), _first_of(row, "title", "name"),
+                _first_of(row, "content", "snippet", "description", "body", "text"),
+                _first_of(row, "published_date", "publishedDate", "page_age", "date"),
+                row.get("score"), row.get("raw_content"), whole=True,
             )
             for row in dicts(rows)
-        ]
+        ]  # fmt: skip
 
     return hits
 
 
-_PARTS = {
-    "url": ("url", "link", "href"),
-    "title": ("title", "name"),
-    "snippet": ("content", "snippet", "description", "body", "text"),
-    "published": ("published_date", "publishedDate", "page_age", "date"),
-    "score": ("score",),
-}
-"""What services call address, title, snippet, date and score of a hit."""
 _REDIRECTORS = ("/l/", "/url")
 _EMPHASIS = re.compile(r"</?(?:b|strong|em|i|mark|span|br)\b[^<>]*>", re.IGNORECASE)
 
 
-def _first_of(row: dict[str, object], names: Iterable[str]) -> object:
+def _first_of(row: dict[str, object], *names: str) -> object:
     return next((value for name in names if (value := row.get(name))), None)
 
 
