@@ -29,7 +29,7 @@ HEAVY = {
     "dbos": ("agents/jobs/",),
     "chainlit": ("app.py", "agents/chat/", "agents/api/"),
     "httpx": ("agents/search/tavily.py", "agents/llm/litellm_errors.py"),
-    "httpx2": ("agents/web/", "agents/search/", "agents/llm/chat_completions.py"),
+    "httpx2": ("agents/web/", "agents/search/", "agents/llm/chat_completions.py", "agents/llm/model_names.py"),
     "pypdfium2": ("agents/web/",),
     "docx": ("agents/web/", "agents/report/docx_export.py"),
     "opentelemetry": ("agents/jobs/tracing.py",),

@@ -275,6 +275,11 @@ def usable_key(value: str) -> bool:
     return len(value) >= 8 and not any(mark in value.casefold() for mark in PLACEHOLDERS)
 
 
+def key_of(variable: str) -> str:
+    """Give what stands under the name of a key."""
+    return os.environ.get(variable, "").strip()
+
+
 def has_key(variable: str) -> bool:
     """Tell whether a key is set under this name that is no placeholder."""
     return usable_key(os.environ.get(variable, ""))

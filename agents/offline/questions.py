@@ -108,7 +108,6 @@ def _groups(message: str) -> list[list[str]]:
 
 
 def _announces(text: str) -> bool:
-    """Tell words that only announce questions (`Two things please`)."""
     return bool(listed("counting").search(text)) and "?" not in text and len(text.split()) <= 9
 
 
@@ -320,8 +319,7 @@ def _read(text: str) -> Question:
         and not word.isdigit()
     )
     short = frozenset(one.upper() for one in abbreviations(text, tuple(found)) if len(one) > 2)
-    shown = tuple(apart[name] for name in each)
-    return Question(text, _kind(text, len(each)), each, matter, short, language, shown, each)
+    return Question(text, _kind(text, len(each)), each, matter, short, language, tuple(apart.values())[::-1], each)
 
 
 def _kind(text: str, named: int) -> AnswerKind:
@@ -335,8 +333,7 @@ def _kind(text: str, named: int) -> AnswerKind:
 def _single_names(name: Name) -> Iterable[tuple[frozenset[str], str]]:
     """`Nantong and Jingdezhen` are two names."""
     for part in re.split(r"\s+(?:and|und|et|y|&)\s+", name.shown):
-        stems = frozenset(stem(word) for word in plain_words(part) if word in name.words and len(word) > 1)
-        if stems:
+        if stems := frozenset(stem(word) for word in plain_words(part) if word in name.words and len(word) > 1):
             yield stems, part
 
 
@@ -375,16 +372,13 @@ def asks_for_facts(question: str) -> bool:
 
     `What do the figures show?` asks for what there is, not for a fact.
     """
-    parts = parts_of(question)
-    return (
-        len(question) <= LONGEST_LOOKUP
-        and len(parts) <= MOST_PARTS
-        and all(part.names and (part.kind in LOOKUPS | PAIRED or _is_single(part)) for part in parts)
-    )
 
+    def is_one(part: Question) -> bool:
+        return bool(_WHICH.search(part.text)) and not _WIDE.search(part.text) and is_single_fact(part.text)
 
-def _is_single(part: Question) -> bool:
-    return bool(_WHICH.search(part.text)) and not _WIDE.search(part.text) and is_single_fact(part.text)
+    parts, kinds = parts_of(question), LOOKUPS | PAIRED
+    bounded = len(question) <= LONGEST_LOOKUP and len(parts) <= MOST_PARTS
+    return bounded and all(part.names and (part.kind in kinds or is_one(part)) for part in parts)
 
 
 @lru_cache(maxsize=2_048)

@@ -35,15 +35,9 @@ SAME = 0.75
 
 
 def build(
-    job_id: str,
-    outcome: Outcome,
-    actual: Actual,
-    *,
-    engine: str,
-    reasons: bool,
-    rejected: tuple[RejectedSource, ...] = (),
-    earlier: Earlier | None = None,
-) -> ReportDocument:
+    job_id: str, outcome: Outcome, actual: Actual, *, engine: str, reasons: bool,
+    rejected: tuple[RejectedSource, ...] = (), earlier: Earlier | None = None,
+) -> ReportDocument:  # fmt: skip
     """Put the report together.
 
     Args:

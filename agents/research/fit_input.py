@@ -8,13 +8,13 @@ the questions. No model is asked to do it: it would have to read all that is to 
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeVar
 
 from agents.contracts.fact import ExtractionInput, NumberedSentence
-from agents.contracts.finding import SectionInput
+from agents.contracts.finding import Section, SectionInput
 from agents.contracts.frozen import Frozen
 from agents.contracts.sources import SentenceSpan
 from agents.core.budget import NOTHING, Deadline, Spent, spent_by
@@ -99,6 +99,30 @@ def divided(given: Frozen) -> tuple[SectionInput, ...]:
         return ()
     half = len(given.facts) // 2
     return tuple(given.model_copy(update={"facts": part}) for part in (given.facts[:half], given.facts[half:]))
+
+
+async def in_parts(
+    parts: tuple[SectionInput, ...], ask_for: Callable[[SectionInput], Awaitable[RoleAnswer[Section]]]
+) -> RoleAnswer[Section]:
+    """Write a section part by part where all of it is too long; a part that fails is there in its quotes."""
+    written: list[RoleAnswer[Section]] = []
+    failure: ModelError | None = None
+    texts: list[str] = []
+    lost = NOTHING
+    for part in parts:
+        try:
+            asked = await ask_for(part)
+        except ModelError as error:
+            failure, lost = error, lost + spent_by(error)
+            texts += [f"“{' '.join(fact.quote.split())}” [f{fact.number}]" for fact in part.facts]
+        else:
+            written.append(asked)
+            texts.append(asked.output.markdown)
+    if failure is not None and not written:
+        raise failure
+    usage = sum((one.usage for one in written), lost)
+    more = {"output": Section(markdown="\n\n".join(texts)), "usage": usage}
+    return written[0].model_copy(update={**more, "compacted": "written in parts: the model takes no more"})
 
 
 @dataclass

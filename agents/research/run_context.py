@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from agents.contracts.contract import PaceSeen
-from agents.contracts.finding import Section, SectionInput
 from agents.contracts.frozen import Frozen, Said
 from agents.contracts.plan import Leaf, SkippedTopic
 from agents.contracts.report import ReportDocument
@@ -21,7 +20,7 @@ from agents.core.errors import ModelError, ModelFault, SearchError, SourceError,
 from agents.core.events import Charged, Event, SearchDone
 from agents.core.prompts import PromptBook
 from agents.core.role import AskContext, In, Model, OnText, Out, Role, RoleAnswer, ask
-from agents.research.fit_input import Rooms, ask_fitting, divided
+from agents.research.fit_input import Rooms, ask_fitting, divided, in_parts
 from agents.research.loop.success import MAX_ATTEMPTS, Retries
 from agents.research.loop.topics import Topics
 from agents.research.steering import Steering
@@ -283,7 +282,7 @@ class RunContext:
         except ModelError as error:
             lost = spent_by(error)
             if error.fault == "overflow" and (parts := divided(given)):
-                whole = await self._in_parts(parts, run)
+                whole = await in_parts(parts, lambda part: self._ask_or_stand_in(SECTION_WRITER, part, run))
                 whole = whole.model_copy(update={"usage": lost + whole.usage})
                 return RoleAnswer[role.gives].model_validate(whole)  # type: ignore[name-defined]
             if self.fallback is None or error.fault in NO_STAND_IN:
@@ -297,29 +296,6 @@ class RunContext:
         answer = await ask(role, given, AskContext({**self.models, role.name: model}, self.prompts, Deadline()))
         bound = self.models[role.name].name
         return answer.model_copy(update={"stood_in": because, "stood_in_for": bound, "usage": lost + answer.usage})
-
-    async def _in_parts(self, parts: tuple[SectionInput, ...], run: AskContext) -> RoleAnswer[Section]:
-        """Write a section part by part where all of it is too long; a part that fails is there in its quotes."""
-        written: list[RoleAnswer[Section]] = []
-        failure: ModelError | None = None
-        texts: list[str] = []
-        lost = NOTHING
-        for part in parts:
-            try:
-                asked = await self._ask_or_stand_in(SECTION_WRITER, part, run)
-            except ModelError as error:
-                failure, lost = error, lost + spent_by(error)
-                texts += [f"“{' '.join(fact.quote.split())}” [f{fact.number}]" for fact in part.facts]
-            else:
-                written.append(asked)
-                texts.append(asked.output.markdown)
-        if failure is not None and not written:
-            raise failure
-        whole = Section(markdown="\n\n".join(texts))
-        usage = sum((one.usage for one in written), lost)
-        return written[0].model_copy(
-            update={"output": whole, "usage": usage, "compacted": "written in parts: the model takes no more"}
-        )
 
     async def dispatch(self, proposed: tuple[str, ...], at_most: int) -> Dispatched:
         """Write topics into the job's ledger before anybody works on them: the body of a step."""
