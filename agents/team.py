@@ -139,7 +139,8 @@ class Team:
         self._means = Means(
             limits=CapOverrides(
                 rounds=settings.max_iters or settings.max_researcher_iterations, searches=settings.max_queries,
-                sources=settings.max_sources, tokens=settings.token_budget, cost_usd=settings.max_cost_usd,
+                sources=settings.max_sources, searches_per_leaf=settings.max_react_tool_calls, tokens=settings.token_budget,
+                cost_usd=settings.max_cost_usd,
                 depth=settings.max_depth, leaves=settings.max_leaves,
                 nothing_paid=not self.engine.reasons and not getattr(searcher, "destinations", ()),
             ),
@@ -147,7 +148,7 @@ class Team:
                 side_by_side=settings.max_concurrent_research_units,
                 novelty_threshold=settings.min_novelty_threshold,
                 early_termination=settings.enable_early_termination,
-                searches_per_leaf=settings.max_react_tool_calls, read_together=self.engine.reasons,
+                read_together=self.engine.reasons,
             ),
             thresholds=_thresholds(settings),
             judge_thresholds=_thresholds(settings, "judge_"),

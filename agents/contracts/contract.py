@@ -161,6 +161,7 @@ class Caps(Frozen):
     rounds: int = Field(ge=1)
     searches: int = Field(ge=1)
     sources: int = Field(ge=1)
+    searches_per_leaf: int = Field(default=5, ge=1)
     tokens: int | None = None
     cost_usd: float | None = None
 

@@ -174,7 +174,9 @@ class Settings(BaseSettings):
         default=True, validation_alias="JUDGE_RESEARCH_REQUIRE_COUNTER_EVIDENCE"
     )
     """Judge: counter-evidence was searched for."""
-    judge_min_confidence: float = Field(default=70.0, ge=0, le=100, validation_alias="JUDGE_RESEARCH_MIN_CONFIDENCE")
+    judge_min_report_confidence: float = Field(
+        default=70.0, ge=0, le=100, validation_alias="JUDGE_RESEARCH_MIN_CONFIDENCE"
+    )
     """Judge: confidence of the report, 0 to 100."""
     judge_min_verifiable_ratio: float = Field(
         default=0.9, ge=0, le=1, validation_alias="JUDGE_RESEARCH_MIN_VERIFIABLE_RATIO"

@@ -133,7 +133,9 @@ def research_handler(context: RunContext, means: Means) -> Handler:
         brief = contract.brief
         ctx.emit("stage:collecting", JobChanged(status="running", stage="collecting"))
         several = len(contract.plans) > 1
-        loop = means.loop.model_copy(update={"max_rounds": contract.caps.rounds})
+        caps = contract.caps
+        bounds = {"max_rounds": caps.rounds, "searches_per_leaf": caps.searches_per_leaf}
+        loop = means.loop.model_copy(update=bounds)
         # The offline engine writes its frame in no time, out of the sections.
         early = closing_of(contract, given)
         items = [

@@ -177,6 +177,12 @@ MUTATIONS = (
         ("S0: the acknowledgement names the next round", "jobs/changes.py", "if collecting and (rounds is None or following <= rounds) else None", "if False else None"),
     ),
     *_rows(
+        "research/test_settings_act.py",
+        ("S4 §6: the judge's confidence", "team.py", "getattr(settings, whose + name) for name in names", "getattr(settings, name if name == 'min_report_confidence' else whose + name) for name in names"),
+        ("S4 §6: figures that fall short are told to the judge", "research/challenge/claim_ledger.py", "        elif not gate.passed:", "        elif False:"),
+        ("S2 FR-06: searches of a leaf are a cap of the contract", "research/planning/freeze_contract.py", "        searches_per_leaf=limits.searches_per_leaf,\n", ""),
+    ),
+    *_rows(
         "chat/test_conversation.py",
         ("Spec 3: a question that was narrowed is planned anew", "jobs/contract_drafts.py", "len(scope.turns) == 2 and", "len(scope.turns) >= 2 and"),
     ),

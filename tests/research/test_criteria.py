@@ -23,7 +23,7 @@ from agents.report.document import build
 from agents.research.loop.loop_decision import LoopSettings
 from agents.research.loop.topics import compare
 from agents.research.pipeline import Means
-from agents.research.planning.freeze_contract import bounds_of
+from agents.research.planning.freeze_contract import CapOverrides, bounds_of
 from agents.search.chain import Chain
 from agents.search.provider import Access
 from agents.search.tavily import Tavily
@@ -369,7 +369,7 @@ def test_s2_fr_05_three_rounds_by_default():
 
 def test_s2_fr_06_five_searches_of_a_leaf_by_default():
     """S2 FR-06."""
-    assert Settings().max_react_tool_calls == LoopSettings().searches_per_leaf == 5
+    assert Settings().max_react_tool_calls == CapOverrides().searches_per_leaf == 5
 
 
 async def test_s2_fr_11_skipped_topics_are_in_the_state_of_the_job(asking):

@@ -386,9 +386,9 @@ def gates(
     said = [f"Claim “{claim.text}”: {', '.join(lacks)}." for claim in claims if (lacks := short_of(claim, wanted))]
     if not found[0].passed:
         said.append(f"{len(claims)} of {wanted.min_claims} claims were settled.")
-    # Figures that fall short are told with the grade (agents/report/view.py); here only that there are none.
-    if confidence is None:
-        said.append("The report's confidence could not be computed.")
-    if ratio is None:
-        said.append("The share of verified sentences could not be computed.")
+    for gate in found[2:]:
+        if gate.reached is None:
+            said.append(f"The {gate.name} could not be computed.")
+        elif not gate.passed:
+            said.append(f"The {gate.name} is {gate.reached:g}, below {gate.wanted:g}.")
     return tuple(found), tuple(said)

@@ -15,7 +15,6 @@ from agents.contracts.plan import Leaf, Node, Plan
 from agents.core.budget import least
 from agents.research.challenge.challenge import NEW_SOURCES
 from agents.research.challenge.claim_ledger import ENOUGH_PLANNED, MAX_CLAIMS, MAX_DISCOVERED, PER_BRANCH
-from agents.research.loop.loop_decision import LoopSettings
 from agents.research.loop.success import MAX_ATTEMPTS
 from agents.research.writing.truthful import REWRITTEN
 from agents.research.writing.verify_report import BATCH
@@ -59,7 +58,6 @@ def forecast_of(
     *,
     reasons: bool,
     challenge: bool = True,
-    searches_per_leaf: int = LoopSettings().searches_per_leaf,
     call_s: float | None = None,
 ) -> Forecast:
     """Forecast nodes, searches, sources, model calls, tokens, minutes and cost, each with what it rests on.
@@ -70,7 +68,6 @@ def forecast_of(
         caps: bounds of the run, which hold for challenge and collecting together.
         reasons: False when no language model is asked.
         challenge: False where the search for counter-evidence is switched off.
-        searches_per_leaf: searches of one leaf, at most.
         call_s: seconds of one model call, as observed; a first guess where None.
     """
     leaves = [leaf for plan in plans for leaf in plan.root.leaves()]
@@ -78,8 +75,9 @@ def forecast_of(
     nodes = sum(plan.root.nodes() for plan in plans)
     # A further round has a leaf for each gap, one search each: as many as there were branches, at most.
     further = len(searched) if caps.rounds > 1 else 0
-    planned = sum(min(leaf.budget.searches, len(leaf.searches)) for leaf in searched)
-    reworded = sum(max(0, min(searches_per_leaf - len(leaf.searches), MAX_ATTEMPTS - 1)) for leaf in searched)
+    most = caps.searches_per_leaf
+    planned = sum(min(leaf.budget.searches, len(leaf.searches), most) for leaf in searched)
+    reworded = sum(max(0, min(most - len(leaf.searches), MAX_ATTEMPTS - 1)) for leaf in searched)
     claims = NONE.plus(*map(_claims, plans))
     collected = Range(len(searched), planned + reworded + further)
     counter = Range(claims.low, claims.high * SEARCHES_PER_CLAIM) if challenge else NONE

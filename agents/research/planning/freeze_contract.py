@@ -39,6 +39,7 @@ class CapOverrides(Frozen):
     rounds: int | None = None
     searches: int | None = None
     sources: int | None = None
+    searches_per_leaf: int = 5
     tokens: int | None = None
     cost_usd: float | None = None
     depth: int = 3
@@ -61,6 +62,7 @@ def caps_of(brief: Brief, limits: CapOverrides) -> Caps:
         rounds=limits.rounds or bounds.rounds,
         searches=(limits.searches or times * bounds.searches) * len(brief.queries),
         sources=(limits.sources or times * bounds.sources) * len(brief.queries),
+        searches_per_leaf=limits.searches_per_leaf,
         tokens=limits.tokens,
         cost_usd=brief.max_cost_usd or limits.cost_usd,
     )
