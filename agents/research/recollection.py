@@ -6,14 +6,13 @@ fact is fetched again before the fact is used: unchanged, its facts cost no sear
 
 import asyncio
 import contextlib
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 
 from agents.contracts.contract import Brief
 from agents.contracts.fact import REUSABLE, Contradiction, Fact, MemoryKind, MemoryNote, Remembered, Selection
 from agents.contracts.finding import Finding
-from agents.contracts.frozen import Frozen, QueryType
+from agents.contracts.frozen import Frozen
 from agents.contracts.plan import Leaf, Plan
 from agents.contracts.report import Commission, Outcome
 from agents.contracts.sources import Hit, SearchQuery, SourceCard
@@ -22,15 +21,22 @@ from agents.core.errors import SourceError
 from agents.core.events import Noted, SourceRead
 from agents.core.port import Ctx, Handler, Handlers
 from agents.memory.knowledge import KnowledgeStore, MemoryDown, in_time
-from agents.nlp import lang
-from agents.nlp.tokens import content_words, years_in
+from agents.nlp.tokens import content_words
 from agents.offline.questions import LOOKUPS, parts_of
 from agents.research.loop.topics import beyond, compare
 from agents.research.planning.drafting import DraftGiven, plan_by, with_leaves
 from agents.research.reading.answering import answers
 from agents.research.reading.leaf import SOURCES_OF_A_LOOKUP, sub_questions
 from agents.research.reading.searching import LeafGiven, Setting
-from agents.research.remembering import RECALL_S, REMEMBER_S, KeptAnswers, Remembering, reading_key, says_the_same
+from agents.research.remembering import (
+    RECALL_S,
+    REMEMBER_S,
+    KeptAnswers,
+    Remembering,
+    keeps,
+    reading_key,
+    says_the_same,
+)
 from agents.research.run_context import RunContext
 from agents.research.writing.sections import spread
 from agents.search.scope_filter import enforced
@@ -49,23 +55,6 @@ MOST_LINKS, LINK_PRIORITY, LINK_WORDS = 2, 0.6, 2
 question in what it said of them."""
 MOST_TOLD = 12
 """Questions answered before that a planner is told of."""
-
-_KEEPS: Mapping[QueryType, int] = {
-    "news": 1, "technical": 30, "medical_legal_financial": 30, "person_or_organisation": 30, "statistics": 60,
-    "comparison": 60, "academic": 365, "other": 90,
-}  # fmt: skip
-_VOLATILE_DAYS, _HISTORY_DAYS = 2, 3_650
-
-
-def keeps(question: str, query_type: QueryType, today: str) -> timedelta:
-    """Say how long an answer keeps: by the question's own time words first, then by its field.
-
-    Prices, versions and whatever is asked as of now keep for days, what happened in years long past for years.
-    """
-    years, now = years_in(question), int(today[:4] or 0)
-    if lang.cue("volatile").search(question) or (years and max(years) >= now):
-        return timedelta(days=_VOLATILE_DAYS)
-    return timedelta(days=_HISTORY_DAYS if years and max(years) < now - 1 else _KEEPS[query_type])
 
 
 class Recalled(Frozen):
@@ -185,10 +174,9 @@ class Recollection(KeptAnswers):
         found = list(await self._got(Selection(ids=ids))) if ids else []
         parts = parts_of(question)
         if all(part.kind in LOOKUPS for part in parts):
-            near = await self._found(question, ("fact",), 12)
             found += [
                 one
-                for one in near
+                for one in await self._found(question, ("fact",), 12)
                 if one.fact and one.source
                 if any(answers(part, one.fact.quote, one.source.title, one.source.head) for part in parts)
             ]
@@ -213,9 +201,8 @@ class Recollection(KeptAnswers):
         try:
             if drafted is not None:
                 return KnownPlan(counts=await self._counts(drafted, setting))
-            plans = [one for one in await self._found(query, ("plan",), 4) if one.plan]
-            plans.sort(key=lambda one: not compare(query, [one.text]).duplicate)
-            for one in plans:
+            near = await self._found(query, ("plan",), 4)
+            for one in sorted(near, key=lambda one: not compare(query, [one.text]).duplicate):
                 if one.plan is not None and (plan := plan_by(one.plan, query)):
                     counts = await self._counts(plan, setting)
                     if 2 * sum(map(bool, counts)) >= len(counts):
@@ -232,19 +219,14 @@ class Recollection(KeptAnswers):
         return KnownPlan(lines=(*lines[:MOST_TOLD], *(f"raised before, still open: {one.text}" for one in raised)))
 
     async def _counts(self, plan: Plan, setting: Setting) -> tuple[int, ...]:
-        counts: list[int] = []
-        for leaf in plan.root.leaves():
-            known = await self._known(sub_questions(leaf), setting)
-            counts.append(0 if known.open else len(known.facts))
-        return tuple(counts)
+        known = [await self._known(sub_questions(leaf), setting) for leaf in plan.root.leaves()]
+        return tuple(0 if one.open else len(one.facts) for one in known)
 
     # ---- adding to it
 
     async def remember(self, job: str, outcome: Outcome) -> MemoryNote:
         """Keep what a job has found out, with its verdicts: the body of a step, which done twice changes nothing."""
-        reused = {
-            fact.id: fact for top in outcome.findings for part in top.walk() for fact in part.facts if fact.known_since
-        }.values()
+        reused = {one.id: one for top in outcome.findings for one in top.all_facts() if one.known_since}.values()
         conflicts = tuple[Contradiction, ...]()
         try:
             at = self.now().isoformat(timespec="seconds")
@@ -262,10 +244,7 @@ class Recollection(KeptAnswers):
 
 def missing(questions: Sequence[str], facts: Sequence[Fact]) -> tuple[str, ...]:
     """Give the questions that too few sources answer."""
-    held: defaultdict[str, set[str]] = defaultdict(set)
-    for fact in facts:
-        held[fact.topic].add(fact.source_id)
-    return tuple(one for one in questions if len(held[one]) < ENOUGH_SOURCES)
+    return tuple(one for one in questions if len({f.source_id for f in facts if f.topic == one}) < ENOUGH_SOURCES)
 
 
 def _recalled_of(found: Iterable[tuple[Remembered, str]]) -> Recalled:

@@ -6,11 +6,11 @@ verdict; what its page no longer says is never used again.
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from agents.contracts.fact import REUSABLE, Contradiction, Fact, MemoryKind, Remembered, Selection, Sighting, Standing
 from agents.contracts.finding import Finding
-from agents.contracts.frozen import digest
+from agents.contracts.frozen import QueryType, digest
 from agents.contracts.plan import LeafBudget, Plan
 from agents.contracts.report import Outcome
 from agents.contracts.sources import SourceCard
@@ -19,7 +19,7 @@ from agents.core.errors import SourceError
 from agents.memory.knowledge import ANSWERS, KnowledgeStore, MemoryDown, in_time
 from agents.nlp import lang
 from agents.nlp.similarity import fingerprint
-from agents.nlp.tokens import content_words
+from agents.nlp.tokens import content_words, years_in
 from agents.research.challenge.claim_ledger import held_against
 from agents.research.loop.loop_decision import leaves_on
 from agents.research.loop.topics import compare
@@ -33,6 +33,24 @@ REMEMBER_S = 20.0
 AROUND = 240
 """Characters kept on either side of a quote: it opens in its context although the page's text is gone."""
 HISTORY = 40
+
+
+_KEEPS: Mapping[QueryType, int] = {
+    "news": 1, "technical": 30, "medical_legal_financial": 30, "person_or_organisation": 30, "statistics": 60,
+    "comparison": 60, "academic": 365, "other": 90,
+}  # fmt: skip
+_VOLATILE_DAYS, _HISTORY_DAYS = 2, 3_650
+
+
+def keeps(question: str, query_type: QueryType, today: str) -> timedelta:
+    """Say how long an answer keeps: by the question's own time words first, then by its field.
+
+    Prices, versions and whatever is asked as of now keep for days, what happened in years long past for years.
+    """
+    years, now = years_in(question), int(today[:4] or 0)
+    if lang.cue("volatile").search(question) or (years and max(years) >= now):
+        return timedelta(days=_VOLATILE_DAYS)
+    return timedelta(days=_HISTORY_DAYS if years and max(years) < now - 1 else _KEEPS[query_type])
 
 
 class KeptAnswers:

@@ -1,6 +1,6 @@
 """A run in the mock world against the bare fast floor, in one session: the table of what a run waits for and pays.
 
-`python -m tests.bench.mock_world [--runs N] [--deep] [--timeline] [SHARED]`, where SHARED holds `bench/worldsim` and
+`python -m tests.bench.mock_world [--runs N] [--deep] [--timeline] [--again] [SHARED]`, where SHARED holds `bench/worldsim` and
 `bench/peers/floor.py` (`$DOSSIER_SHARED`, else `../shared`). Seconds depend on the machine and on who else is on it;
 ratios, counts and tokens travel. Asserts nothing; each figure stands beside what it must be.
 """
@@ -18,6 +18,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+KNOWN = (
+    "How did the measured carbon intensity, the average availability and the {} of the Kelwick tidal power programme "
+    "change between 2015 and 2024, and what explains the difference?"
+)
 MUST = {
     "wall ÷ floor": "≤ 2.0", "wall ÷ chain": "≤ 1.10", "first section, s": "≤ 10", "nothing in flight, s": "≤ 3",
     "tokens sent ÷ new": "≤ 1.5", "CPU after import, s": "≤ 3", "pages read": "≥ 15", "sources cited": "≥ 8",
@@ -30,34 +34,43 @@ def measured(
     worldsim: Any, servers: Any, question: str, shared: Path, *, deep: bool, timeline: bool
 ) -> dict[str, float]:
     """Run the floor, then the product, against the same servers."""
-    host = servers.web_url.split("//")[1]
     floor = worldsim.measure(
         [sys.executable, str(shared / "bench/peers/floor.py"), "1", "raw", json.dumps([question])],
         servers, env={"FLOOR_FAST": "1"}, cwd=shared / "bench/peers",
     )  # fmt: skip
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        report = Path(folder) / "report.json"
-        env = {
-            "DOSSIER_MODEL": "openai/sim-large", "RETRIEVER": "tavily", "TAVILY_API_BASE": servers.web_url,
-            "DOSSIER_ALLOW_PRIVATE_HOSTS": host, "DOSSIER_DATA_DIR": folder, "PYTHONDONTWRITEBYTECODE": "",
-        }  # fmt: skip
-        command = [
-            sys.executable,
-            "-m",
-            "agents",
-            "run",
-            question,
-            "--json",
-            str(report),
-            *(["--deep"] if deep else []),
-        ]
-        run = worldsim.measure(command, servers, env=env, cwd=ROOT, detail=True)
-        if not report.exists():
-            raise SystemExit(f"the run gave no report: {run.get('tail', '')}")
-        events = events_of(Path(folder))
-        if timeline:
-            print_timeline(run["call_log"], events)
-        return figures(run, floor, json.loads(report.read_text("utf-8")), events)
+        run, report = ran(worldsim, servers, question, Path(folder), deep=deep, timeline=timeline)
+        return figures(run, floor, report, events_of(Path(folder)))
+
+
+def ran(worldsim: Any, servers: Any, question: str, folder: Path, *, deep: bool, timeline: bool) -> tuple[Any, Any]:
+    """Run the product on a question, with what earlier runs in the same folder left; gives its figures and its report."""
+    report = folder / "report.json"
+    report.unlink(missing_ok=True)
+    env = {
+        "DOSSIER_MODEL": "openai/sim-large", "RETRIEVER": "tavily", "TAVILY_API_BASE": servers.web_url,
+        "DOSSIER_ALLOW_PRIVATE_HOSTS": servers.web_url.split("//")[1], "DOSSIER_DATA_DIR": str(folder),
+        "PYTHONDONTWRITEBYTECODE": "",
+    }  # fmt: skip
+    command = [sys.executable, "-m", "agents", "run", question, "--json", str(report), *(["--deep"] if deep else [])]
+    run = worldsim.measure(command, servers, env=env, cwd=ROOT, detail=True)
+    if not report.exists():
+        raise SystemExit(f"the run gave no report: {run.get('tail', '')}")
+    if timeline:
+        print_timeline(run["call_log"], events_of(folder))
+    return run, json.loads(report.read_text("utf-8"))
+
+
+def print_again(worldsim: Any, servers: Any, *, deep: bool, timeline: bool) -> None:
+    """Ask a question, the same again, and a neighbour that shares two of its three aspects, with one memory."""
+    texts = (KNOWN.format("number of reportable incidents"),) * 2 + (KNOWN.format("annual operating cost"),)
+    print("| run | wall, s | tokens | model calls | searches | load |\n| --- | ---: | ---: | ---: | ---: | ---: |")
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        for name, text in zip(("first", "the same again", "a neighbour"), texts, strict=True):
+            run, _ = ran(worldsim, servers, text, Path(folder), deep=deep, timeline=timeline)
+            tokens = run["prompt_tokens"] + run["completion_tokens"]
+            counts = f"{tokens:,} | {run['llm_calls']} | {run['searches']} | {os.getloadavg()[0]:.1f}"
+            print(f"| {name} | {run['wall_s']:.1f} | {counts} |")
 
 
 def print_timeline(calls: list[dict[str, Any]], events: list[tuple[float, dict[str, Any]]]) -> None:
@@ -124,6 +137,9 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--deep", action="store_true")
     parser.add_argument("--timeline", action="store_true", help="print every call with its start, end and tokens")
+    parser.add_argument(
+        "--again", action="store_true", help="one question twice and a neighbour of it, with one memory"
+    )
     parser.add_argument("--question", type=int, default=0)
     parser.add_argument("shared", nargs="?", default=os.environ.get("DOSSIER_SHARED") or str(ROOT.parent / "shared"))
     given = parser.parse_args()
@@ -137,6 +153,9 @@ def main() -> int:
     # Whether a leaf is a sweep is a coin of the mock planner's, thrown by the words of the prompt: it is not ours to measure.
     pinned = {"answer": {"overrides": [{"field": "^discovery$", "values": [False]}]}}
     with driver.Servers(pinned) as servers:
+        if given.again:
+            print_again(driver, servers, deep=given.deep, timeline=given.timeline)
+            return 0
         question = servers.get("/_sim/questions")[given.question]["question"]
         tables = [
             measured(driver, servers, question, shared, deep=given.deep, timeline=given.timeline)
