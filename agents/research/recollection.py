@@ -29,6 +29,7 @@ from agents.research.reading.answering import answers
 from agents.research.reading.leaf import SOURCES_OF_A_LOOKUP, sub_questions
 from agents.research.reading.searching import LeafGiven, Setting
 from agents.research.remembering import (
+    OPENING_S,
     RECALL_S,
     REMEMBER_S,
     KeptAnswers,
@@ -42,10 +43,10 @@ from agents.research.writing.sections import spread
 from agents.search.scope_filter import enforced
 from agents.search.searcher import Texts
 
-OPENING_S = 2.0
-"""Seconds that the knowledge base gets before its first answer: its file is opened, and the table of meanings read."""
 ENOUGH_SOURCES = SOURCES_OF_A_LOOKUP
 """Sources whose unchanged pages must answer a question for it not to be searched for again."""
+RECHECK_S = 3.0
+"""Seconds that a page behind a known fact gets: within its time the fact would need no second look."""
 MOST_PAGES = 8
 """Pages of known facts that one leaf has checked."""
 MOST_FACTS = 16
@@ -108,6 +109,7 @@ class Recollection(KeptAnswers):
         return await in_time(self.store.search(self.owner, text, Selection(kinds=kinds), limit), RECALL_S)
 
     async def _got(self, where: Selection) -> tuple[Remembered, ...]:
+        await self._opened()
         return await in_time(self.store.get(self.owner, where), RECALL_S)
 
     async def recall(self, questions: tuple[str, ...], setting: Setting) -> Recalled:
@@ -125,12 +127,17 @@ class Recollection(KeptAnswers):
     async def recheck(
         self, context: RunContext, card: SourceCard, quotes: tuple[str, ...], deadline: Deadline
     ) -> Rechecked:
-        """Fetch a page again, and see whether its words stand as they did.
+        """Fetch a page again, and see whether its words stand as they did; they may be used while its site does not answer.
 
         Raises:
-            SourceError: it can't be read.
+            SourceError: there is no such page any more, or it may not be used.
         """
-        now = (await context.fetch(card.url, deadline)).card
+        try:
+            now = (await context.fetch(card.url, Deadline.within(RECHECK_S, deadline))).card
+        except SourceError as error:
+            if error.fault != "site":
+                raise
+            return Rechecked(card=card, stands=True)
         stands = now.text_hash == card.text_hash
         if not stands and now.id == card.id:
             with contextlib.suppress(SourceError):  # what it said then is not kept any more
@@ -374,9 +381,7 @@ async def _recalled(ctx: Ctx, context: RunContext, memory: Recollection, given: 
             ctx.emit(f"known:{card.id}", SourceRead(node=ctx.path, source=card, facts=count))
         since = min(fact.known_since for fact in facts)
         searching = "" if open_ones else "; nothing is searched again"
-        said = (
-            f"{len(facts)} facts of {len(unchanged)} sources are known since {since}, their pages unchanged{searching}."
-        )
+        said = f"{len(facts)} facts of {len(unchanged)} sources are known since {since}, unchanged where they answered{searching}."
         ctx.emit("known", Noted(node=ctx.path, text=said))
     cards = {card.id: card for card in (*given.known_sources, *unchanged.values())}
     return given.model_copy(

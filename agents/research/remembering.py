@@ -26,6 +26,8 @@ from agents.research.loop.topics import compare
 from agents.search.searcher import Texts
 from agents.web.url_key import canonical
 
+OPENING_S = 2.0
+"""Seconds that the knowledge base gets before its first answer: its file is opened, and the table of meanings read."""
 RECALL_S = 0.3
 """Seconds that a leaf or a planner waits for one answer of the knowledge base."""
 REMEMBER_S = 20.0
@@ -60,6 +62,7 @@ class KeptAnswers:
         self.store, self.owner, self.now = store, owner, now
         self.job, self.same, self._answers = "", 0, dict[str, Remembered]()
         self.faults: dict[str, None] = {}
+        self._patience = OPENING_S
 
     def note(self, fault: str) -> None:
         """Note why something could not be asked or kept; the first reason is told."""
@@ -68,8 +71,9 @@ class KeptAnswers:
 
     async def answer(self, key: str) -> str | None:
         """Give what a role made of the very same in another job; None where nobody was asked, or nothing can be."""
+        patience, self._patience = self._patience, RECALL_S
         try:
-            got = await in_time(self.store.get(self.owner + ANSWERS, Selection(ids=(digest(key),))), RECALL_S)
+            got = await in_time(self.store.get(self.owner + ANSWERS, Selection(ids=(digest(key),))), patience)
         except MemoryDown:  # whoever asks for facts says so
             return None
         for one in got:

@@ -11,6 +11,8 @@ from agents.contracts.frozen import digest
 from agents.contracts.plan import Leaf, PlanningInput
 from agents.contracts.sources import Source
 from agents.contracts.verification import Claim, Evidence, SentenceCheck
+from agents.core.budget import Deadline
+from agents.core.errors import SourceError
 from agents.memory.embedders import StaticEmbedder
 from agents.memory.knowledge import ANSWERS, MemoryDown
 from agents.memory.qdrant_knowledge import QdrantKnowledge
@@ -503,6 +505,23 @@ def test_a_page_says_the_same_while_its_words_stand_and_nothing_new_is_said_of_t
     said = "The Orvane ferry was closed on 12 days in 2022."
 
     assert says_the_same(f"{said} It is old.", now, [said]) == same
+
+
+async def test_a_site_that_does_not_answer_keeps_its_facts_and_a_page_that_is_gone_does_not(life):
+    await life.run()
+    read = life.bench.context
+    card = next(one.source for one in await life.kept(kinds=("fact",)))
+    memory = Recollection(life.store, "ada", life.texts, lambda: life.now)
+
+    async def fails(*_):
+        raise SourceError(card.url, "it did not answer in time", fault)
+
+    read.fetch, fault = fails, "site"
+    assert (await memory.recheck(read, card, (), Deadline())).stands
+
+    fault = "document"
+    with pytest.raises(SourceError):
+        await memory.recheck(read, card, (), Deadline())
 
 
 async def test_a_page_that_changes_with_every_visit_keeps_its_facts(life):
