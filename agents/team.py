@@ -17,7 +17,7 @@ from agents.contracts.contract import Brief, Contract, ScopingTurn
 from agents.contracts.frozen import Tier
 from agents.contracts.report import Actual, Commission, Earlier, EarlierUse, Outcome, ReportDocument
 from agents.contracts.sources import OwnFile, Place
-from agents.core.budget import Deadline
+from agents.core.budget import Deadline, Usage
 from agents.core.budget import Limits as Spending
 from agents.core.errors import BadRequest, ConfigError, TooMany
 from agents.core.port import Handlers, ProcessLimits
@@ -206,6 +206,11 @@ class Team:
                 language=of.language if isinstance(of, Brief) else None,
             ),
         )
+
+    def taken(self) -> dict[str, Usage]:
+        """Give what each model took since the start, whatever came of it."""
+        single = {part.name: part for model in self.made.values() for part in parts_of(model)}
+        return {name: part.taken for name, part in single.items() if isinstance(part, LiteLLMModel)}
 
     def models_of(self, of: Brief | ScopingState | None) -> Mapping[str, Model]:
         """Bind each role to the user's choice where there is one that this server can ask, else to the server's."""

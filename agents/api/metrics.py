@@ -2,6 +2,7 @@
 
 import json
 import logging
+from collections.abc import Mapping
 
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
@@ -93,6 +94,10 @@ class Meter:
         self.calls = Counter("llm_calls", "Model calls", ["role", "model"], registry=registry)
         self.tokens = Counter("llm_tokens", "Tokens", ["role", "model", "kind"], registry=registry)
         self.cost = Counter("llm_cost_usd", "Dollars, where the price is known", ["role", "model"], registry=registry)
+        self.taken = Gauge(
+            "llm_tokens_taken", "Tokens since the start, those of talks that came to no run included", ["model"],
+            registry=registry,
+        )  # fmt: skip
         self.unpriced = Counter(
             "llm_calls_unpriced", "Model calls of unknown price", ["role", "model"], registry=registry
         )
@@ -128,7 +133,10 @@ class Meter:
         else:
             self.cost.labels(role, model).inc(usage.cost_usd)
 
-    def text(self) -> bytes:
+    def text(self, taken: Mapping[str, Usage]) -> bytes:
+        """Write all of it, with what each model took since the start."""
+        for model, usage in taken.items():
+            self.taken.labels(model).set(usage.tokens)
         return generate_latest(self.registry)
 
 

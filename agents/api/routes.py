@@ -52,7 +52,7 @@ async def configuration(owner: Owner, site: Here) -> dict[str, object]:
 @meta.get("/metrics", responses=kinds("text/plain"), response_class=Response)
 async def metrics(owner: Owner, site: Here) -> Response:
     """Give the metrics as Prometheus reads them."""
-    return Response(site.meter.text(), headers={"Content-Type": CONTENT_TYPE})
+    return Response(site.meter.text(site.team.taken()), headers={"Content-Type": CONTENT_TYPE})
 
 
 @meta.get("/research/openapi.json", response_model=dict[str, object])

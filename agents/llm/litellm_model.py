@@ -184,6 +184,8 @@ class LiteLLMModel:
         self._litellm: ModuleType | None = None
         self._raised: tuple[type[Exception], ...] = RAISED
         self._listed = False
+        self.taken = NOTHING
+        """What all calls took since the start, whatever came of them: a talk that leads to no run is on no run's books."""
         self._plain_helped = False
         """To ask in words helped once where a form was answered by nothing: the next time it is kept."""
 
@@ -209,7 +211,9 @@ class LiteLLMModel:
                     self.ways, self._listed = listed(self.ways, self.name, models), True
                     if self._kept is not None:
                         self.ways = await asyncio.to_thread(self._kept.over, self._kept_as, self.ways)
-                return await self._with_retries(request, on_text, course)
+                reply = await self._with_retries(request, on_text, course)
+                self.taken += reply.usage
+                return reply
         except ModelError as failure:
             error = failure
         except TimeoutError:
@@ -218,6 +222,7 @@ class LiteLLMModel:
             error = self._error("timeout", f"no answer within {request.deadline_s:.1f} s, {course.requests} request(s)")
         usage = course.spent.model_copy(update={"calls": course.requests})
         error.spent = Spent(role=request.role, model=self.name, usage=usage)
+        self.taken += usage
         raise error
 
     async def _with_retries(self, request: Request, on_text: OnText | None, course: _Course) -> Reply:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -423,6 +424,30 @@ async def test_every_refusal_is_shown_in_the_servers_words_and_sorted(
     assert caught.value.fault == (fault or "server")
     assert len(asking.calls) == (3 if caught.value.retryable else len(asking.calls))
     assert caught.value.fault in ("server", "request") or len(asking.calls) == 1
+
+
+async def test_what_a_model_took_is_counted_whatever_came_of_it(
+    httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A talk that leads to no run is on no run's books: the metrics show it."""
+    from agents.api.metrics import Meter
+    from agents.core.settings import load as settings
+    from agents.team import open_team
+
+    asking = Asking(httpserver, lambda call: call.whole(call.answer if call.number == 1 else ""))
+    for name, value in {
+        "DOSSIER_MODEL": "openai/sim", "OPENAI_API_KEY": "sk-test-FAKE0000FAKE", "OPENAI_API_BASE": httpserver.url_for("/v1"),
+        "DOSSIER_DATA_DIR": str(tmp_path),
+    }.items():  # fmt: skip
+        monkeypatch.setenv(name, value)
+    team = open_team(settings(tmp_path / "none"))
+    run = AskContext({asking.role.name: team.models[asking.role.name]}, load(), Deadline.within(30.0))
+    await ask_fitting(asking.role, asking.given, run, Rooms())
+    with pytest.raises(DossierError):
+        await ask_fitting(asking.role, asking.given, run, Rooms())
+    told = Meter().text(team.taken()).decode()
+    assert f'llm_tokens_taken{{model="openai/sim"}} {float(asking.tokens)}' in told
+    await team.close()
 
 
 # ---- waits
