@@ -20,8 +20,6 @@ _SPECIAL_INSIDE = re.compile(r"[\\`*\[<|~$]|&(?=[#\w])|(?<![^\W_])_|_(?![^\W_])"
 # What would start another block if it stood at the beginning of a line; the group is the character to escape.
 _OPENS = re.compile(r"(?:(#)|(>)|([-+•])(?:\s|$)|\d{1,9}([.)])(?:\s|$)|(=)=*\s*$|(-)-+\s*$)")
 _UNSAFE_IN_LINK = re.compile(r"[\s\"'`<>()\[\]{}|\\^*~$]")
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-_MARKUP = re.compile(r"(?<!\\)(\*{1,3}|`+)")
 
 
 def cleaned(text: str) -> str:
@@ -47,11 +45,6 @@ def guarded(line: str) -> str:
         at = match.start(match.lastindex or 0)
         return line[:at] + ("&#8226;" + line[at + 1 :] if line[at] == "•" else "\\" + line[at:])
     return line
-
-
-def plain_text(markdown: str) -> str:
-    """Take escapes, emphasis and code ticks out of one sentence, to compare it with the words of a source."""
-    return _ESCAPED.sub(r"\1", _MARKUP.sub("", markdown))
 
 
 def is_safe(address: str) -> bool:

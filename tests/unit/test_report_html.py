@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agents.contracts.report import Quote, Reference
-from agents.report.escaping import escape_text, is_route, is_safe, link, plain_text
+from agents.report.escaping import escape_text, is_route, is_safe, link
 from agents.report.html_export import blocks_html, quote_page, to_html
 from agents.report.parse_body import parse
 from agents.report.references import quote_address, reference_list
@@ -229,10 +229,6 @@ def test_foreign_words_are_shown_letter_by_letter(text):
     line = " ".join(text.split())
     if not re.search("[\u202a-\u202e\u2066-\u2069\u2028\u2029]", line):
         assert visible(rendered(f"X{escape_text(f'.{line}.')}X")).strip() == f"X.{line}.X"
-
-
-def test_marking_comes_out_of_a_sentence_for_comparison():
-    assert plain_text("It cost **\\$3,500** for `x` \\[2023\\].") == "It cost $3,500 for x [2023]."
 
 
 # ---- the page
