@@ -12,7 +12,6 @@ from agents.core.role import shown_name
 from agents.core.time_policy import synthesis_reserve_s
 from agents.jobs.job import Job
 from agents.report.escaping import escape_text
-from agents.report.wording import wording
 from agents.research.planning.forecast import PastRun
 from agents.research.scoping.authorization import PHRASE
 from agents.research.scoping.turn import ScopingState
@@ -159,14 +158,6 @@ def contract_line(changed: tuple[str, ...], words: ChatTexts) -> str:
     """Say which words start the work, and what changed since the last draft."""
     line = words("phrase_line")
     return f"{words('changed', changes='; '.join(escape_text(one) for one in changed))}\n\n{line}" if changed else line
-
-
-def grade_line(document: ReportDocument) -> str:
-    """Say how complete a report is, and what is missing."""
-    words = wording(document.language).grades[document.grade]
-    reasons = "; ".join(escape_text(reason.rstrip(".")) for reason in document.grade_reasons[:3])
-    more = len(document.grade_reasons) - 3
-    return f"*{words}{': ' + reasons if reasons else ''}{f'; +{more}' if more > 0 else ''}.*"
 
 
 def downloads(document: ReportDocument) -> str:

@@ -364,7 +364,7 @@ def outcome_text(job: Job, document: ReportDocument | None) -> str:
     contract = job.commission.contract
     words = ChatTexts(contract.brief.language if contract else "en")
     if document is not None:
-        text = f"{chat_markdown(document)}\n\n{cards.downloads(document)}\n\n{cards.grade_line(document)}"
+        text = f"{chat_markdown(document)}\n\n{cards.downloads(document)}"
         sent_back = job.blocked_reason == "needs_rework"
         return f"{text}\n\n{words('sent_back', note=live_tree(job).note)}" if sent_back else text
     if job.status == "cancelled":

@@ -681,7 +681,7 @@ parts.ResearchRun =
             <p className="ds-note ds-caution" role="status">
               {Icon(React, 'stopped', 15)}
               <span>
-                <b>{rests[0]}</b> {rests[1]}
+                {ended ? null : <b>{rests[0]}</b>} {rests[1]}
               </span>
               {rests[2].map(([what, label]) => (
                 <button key={what} type="button" className="ds-btn" onClick={() => post(what)}>

@@ -57,6 +57,22 @@ def test_a_branch_is_reached_by_keyboard_and_stopped_and_the_report_says_so(tab,
     page.shot("32-partial")
 
 
+def test_a_paused_run_says_so_on_its_card_and_goes_on_at_a_click(tab, server):
+    server.pace(8.0)
+    page = tab().starts(FEASIBLE)
+    page.say("pause")
+    rests = page.page.locator(".ds-run[data-job=blocked] .ds-note")
+    rests.wait_for()
+    assert "Paused. Nothing is searched or paid for until you resume." in rests.inner_text()
+    assert page.page.locator("#chat-input").get_attribute("placeholder").startswith("Ask how it is going")
+    page.page.locator(".ds-run").last.scroll_into_view_if_needed()
+    page.shot("33-paused")
+    rests.get_by_role("button", name="Resume").click()
+
+    server.pace(0)
+    page.reads()
+
+
 def test_a_cut_connection_shows_the_state_within_a_second_of_its_return(tab, server):
     server.pace(1.0)
     page = tab().starts(FEASIBLE)
