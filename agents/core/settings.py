@@ -362,18 +362,18 @@ def _written(path: Path) -> dict[str, str | None]:
 
 
 _PASTED = ("_API_KEY", "_TOKEN", "_ACCESS_KEY", "_KEY_ID", "_API_BASE", "_BASE_URL")
-_BESIDE = " \t\r\n\"'“”‘’\ufeff\u200b\u00a0"
+BESIDE = " \t\r\n\"'“”‘’\ufeff\u200b\u00a0"
 """What comes along with a key or an address that is read from a file, or copied from a page or a `.env`."""
 
 
 def _plain(name: str, value: str) -> str:
-    plain = value.strip(_BESIDE)
+    plain = value.strip(BESIDE)
     return address_of(plain) if plain and name.endswith(("_BASE", "_URL")) else plain.removeprefix("Bearer ")
 
 
 def address_of(written: str) -> str:
     """Give the base address of a model server, as people write or copy it: with the path of a call, or without a scheme."""
-    base = written.strip(_BESIDE).rstrip("/")
+    base = written.strip(BESIDE).rstrip("/")
     for path in ("/chat/completions", "/completions", "/responses", "/models"):
         base = base.removesuffix(path)
     here = re.match(r"localhost\b|[\d.]+(?=[:/]|$)|\[|[^/]*:\d", base)

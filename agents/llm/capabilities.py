@@ -190,7 +190,6 @@ _SPEAKS_OF_SYSTEM = re.compile(
 _SPEAKS_OF_USAGE = re.compile(r"stream_options|include_usage", re.IGNORECASE)
 _SPEAKS_OF_STREAMS = re.compile(r"\bstream(?:ing|ed)?\b", re.IGNORECASE)
 _SPEAKS_OF_PROTOCOL = re.compile(r"v1/responses|not a chat model|v1/completions", re.IGNORECASE)
-_SENT_A_STREAM = re.compile(r"(?:^|Received: ')\s*(?:data|event|id|):")
 _REFUSED_STATUS = (400, 402, 404, 413, 422, 429, 500, 501)  # 404: routers that find no provider which takes it
 
 
@@ -208,8 +207,6 @@ def without_refused(ways: Ways, failure: Failed, sent: Sent) -> Ways | None:
     Equal to `ways` where the same request may well succeed.
     """
     error, said = failure.error, failure.said
-    if error.fault == "server" and not sent.streamed and _SENT_A_STREAM.search(said):
-        return replace(ways, stream="always")
     if failure.status not in _REFUSED_STATUS:
         return None
     if error.fault in ("overflow", "request", "quota") and (smaller := _smaller(ways, said, sent)):

@@ -143,14 +143,14 @@ def _object(text: str, response: httpx2.Response) -> Wire:
         raise Refused(text[:SAID_CHARS] or "its answer is empty", response, None, {}) from None
     choices = found.get("choices") if isinstance(found, dict) else None
     if not isinstance(found, dict) or found.get("error") or not (choices or found.get("usage") or not words_in(found)):
-        raise _refusal(response, text, None)
+        raise _refusal(response, text)
     if isinstance(choices, list) and choices and choices[0].get("error"):  # as routers tell of the provider behind them
         declined = choices[0] | {"usage": found.get("usage")}
-        raise _refusal(response, json.dumps(declined, ensure_ascii=False), None)
+        raise _refusal(response, json.dumps(declined, ensure_ascii=False))
     return found
 
 
-def _refusal(response: httpx2.Response, text: str, status: int | None = 0) -> Refused:
+def _refusal(response: httpx2.Response, text: str) -> Refused:
     """Read what a server says of its refusal, in whatever form it says it."""
     of: Wire = {}
     if where := response.headers.get("location"):
@@ -162,7 +162,7 @@ def _refusal(response: httpx2.Response, text: str, status: int | None = 0) -> Re
         text = json.dumps(said, ensure_ascii=False)
     except (AttributeError, ValueError):
         pass
-    return Refused(text[:SAID_CHARS], response, response.status_code if status == 0 else status, of)
+    return Refused(text[:SAID_CHARS], response, None if response.status_code == 200 else response.status_code, of)
 
 
 @lru_cache

@@ -280,9 +280,6 @@ class LiteLLMModel:
                         failure.error.takes = takes(ways, request.max_output_tokens)
                     raise
                 course.again = adapted == ways
-                if failure.error.fault == "server" and failure.status is None:
-                    # It was answered, in a form that nobody could read.
-                    course.spent += self._usage(ProviderAnswer(), tokens_in)
                 ways = adapted
                 continue
             if answer.refusal or answer.finish == "content_filter":

@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx2
 
 from agents.core.errors import ConfigError
-from agents.core.settings import OFFLINE
+from agents.core.settings import BESIDE, OFFLINE
 from agents.llm.chat_completions import bearer
 
 PROVIDERS = frozenset(Path(__file__).with_name("providers.txt").read_text("ascii").split())
@@ -36,10 +36,7 @@ _FAMILIES = (
 
 def cleaned(value: str) -> str:
     """Take away what is no part of a value: space around it, and quotes that a tool left from a `.env` file."""
-    value = value.strip()
-    while len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
-        value = value[1:-1].strip()
-    return value
+    return value.strip(BESIDE)
 
 
 def full_name(written: str, *, variable: str, openai_base: str = "") -> str:

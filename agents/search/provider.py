@@ -402,18 +402,19 @@ def usual(*path: str) -> Callable[[object], list[ProviderHit] | None]:
     """Say where the hits of a service stand; what it calls their parts is found out."""
 
     def hits(data: object) -> list[ProviderHit] | None:
-        places = (rows_of(place, *path) for place in (data, dig(data, "data")))
-        rows = data if isinstance(data, list) and data else next((found for found in places if found is not None), None)
+        inner = dig(data, "data")
+        places = (rows_of(data, *path), rows_of(inner, *path), inner, data)
+        rows = next((found for found in places if isinstance(found, list) and (found or found is not data)), None)
         if rows is None:  # nothing at the place is no hit, where the rest is an answer to a query
-            is_answer = isinstance(data, dict) and bool({"query", "searchParameters"} & data.keys())
+            is_answer = isinstance(data, dict) and (inner == {} or bool({"query", "searchParameters"} & data.keys()))
             return [] if is_answer and not words_in(data) else None
         rows = [{"url": row} if isinstance(row, str) else row for row in rows]
         return [
             ProviderHit(
-                _first_of(row, "url", "link", "href"), _first_of(row, "title", "name"),
+                _first_of(row, "url", "link", "href", "sourceURL"), _first_of(row, "title", "name"),
                 _first_of(row, "content", "snippet", "description", "body", "text"),
                 _first_of(row, "published_date", "publishedDate", "page_age", "date"),
-                row.get("score"), row.get("raw_content"), whole=True,
+                row.get("score"), _first_of(row, "raw_content", "markdown"), whole=True,
             )
             for row in dicts(rows)
         ]  # fmt: skip
@@ -426,7 +427,9 @@ _EMPHASIS = re.compile(r"</?(?:b|strong|em|i|mark|span|br)\b[^<>]*>", re.IGNOREC
 
 
 def _first_of(row: dict[str, object], *names: str) -> object:
-    return next((value for name in names if (value := row.get(name))), None)
+    about = row.get("metadata")
+    places = (row, about) if isinstance(about, dict) else (row,)
+    return next((value for place in places for name in names if (value := place.get(name))), None)
 
 
 def _beside_nothing(data: object) -> str:

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from types import ModuleType
 
 from agents.contracts.sources import Hit
-from agents.search.provider import Access, Call, Provider, ProviderHit, Service, dicts, dig, rows_of, usual
+from agents.search.provider import Access, Call, Provider, ProviderHit, Service, usual
 from agents.search.scope_filter import ProviderQuery, bare_domain, whole_day
 from agents.web.url_key import canonical, same_site
 
@@ -101,26 +101,6 @@ def _ask_firecrawl(asked: ProviderQuery, seconds: float) -> Call:
     return Call("/v2/search", body=body | ({"tbs": ",".join(["cdr:1", *days])} if days else {}))
 
 
-def _firecrawl_hits(data: object) -> list[ProviderHit] | None:
-    rows = rows_of(data, "data", "web")
-    if rows is None:
-        rows = [] if dig(data, "data") == {} else rows_of(data, "data")  # as older servers answer
-    return None if rows is None else [_found(row) for row in dicts(rows)]
-
-
-def _found(row: dict[str, object]) -> ProviderHit:
-    about = row.get("metadata")
-    about = about if isinstance(about, dict) else {}
-    return ProviderHit(
-        url=row.get("url") or about.get("sourceURL"),
-        title=row.get("title") or about.get("title"),
-        snippet=row.get("description") or row.get("snippet") or about.get("description"),
-        published=row.get("date") or row.get("publishedDate"),
-        text=row.get("markdown"),
-        whole=True,
-    )
-
-
 def _keyed(name: str, base: str, ask: Callable[..., Call], hits: Callable[..., list[ProviderHit] | None], *, header: str,
            variable: str = "") -> Service:  # fmt: skip
     """Make the line of a service that wants a key."""
@@ -134,7 +114,7 @@ WEB: dict[str, Service] = {
     for service in (
         Service("tavily", "https://api.tavily.com", _ask_tavily, usual("results"),
                 key_variable="TAVILY_API_KEY", key_header=_BEARER, keyless={"X-Tavily-Access-Mode": "keyless"}),
-        Service("firecrawl", FIRECRAWL_BASE, _ask_firecrawl, _firecrawl_hits, key_variable="FIRECRAWL_API_KEY",
+        Service("firecrawl", FIRECRAWL_BASE, _ask_firecrawl, usual("web"), key_variable="FIRECRAWL_API_KEY",
                 key_header=_BEARER, needs="FIRECRAWL_API_KEY", error_means="server"),
         Service("ddgs", "https://duckduckgo.com", _ask_searxng, usual()),
         _keyed("brave", "https://api.search.brave.com", _ask_brave,
@@ -172,7 +152,7 @@ class Firecrawl(Provider):
             return await self._called(Call("/v2/map", body=body), seconds)
 
         data = await self._tried(once, deadline_s)
-        hits = (self._hit(_found(row)) for row in dicts(self._usable(rows_of(data, "links"), data)))
+        hits = (self._hit(found) for found in self._usable(usual("links")(data), data))
         others = {canonical(hit.url): hit for hit in hits if hit and same_site(hit.url, url)}
         others.pop(canonical(url), None)
         return tuple(others.values())[:limit]
