@@ -46,7 +46,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--workers") > 1:
         config.pluginmanager.register(side_by_side)
-        side_by_side.start_server_of_processes()
+        if config.args == config.getini("testpaths"):  # all of them: it imports while tests are looked for
+            side_by_side.start_server_of_processes()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -18,15 +18,18 @@ from pathlib import Path
 import pytest
 
 LONGEST = """
-    tests/browser/test_runs.py tests/browser/test_report.py tests/browser/test_chat.py tests/browser/test_drafts.py
-    tests/browser/test_reach.py tests/browser/test_files.py tests/test_package.py tests/unit/test_headless_output.py
-    tests/api/test_examples.py tests/jobs/test_crash.py tests/edge/test_mock_world.py tests/edge/test_web_world.py
-    tests/edge/test_litellm_model.py tests/jobs/test_fleet.py tests/edge/test_networks.py tests/research/test_context.py
-    tests/api/test_keys.py tests/jobs/test_chaos.py tests/api/test_durable_jobs.py tests/jobs/test_judge.py
+    tests/browser/test_chat.py tests/browser/test_runs.py tests/browser/test_reach.py tests/browser/test_report.py
+    tests/browser/test_drafts.py tests/browser/test_files.py tests/browser/test_known.py tests/test_package.py
+    tests/jobs/test_crash.py tests/api/test_examples.py tests/memory/test_knowledge.py tests/research/test_obedient.py
+    tests/edge/test_mock_world.py tests/research/test_context.py tests/unit/test_headless_output.py tests/jobs/test_chaos.py
+    tests/jobs/test_fleet.py tests/api/test_keys.py tests/edge/test_web_world.py tests/chat/test_routes.py
+    tests/api/test_durable_jobs.py tests/api/test_jobs_api.py tests/jobs/test_judge.py tests/api/test_openapi.py
+    tests/api/test_run.py tests/chat/test_boundary.py tests/api/test_docs.py tests/unit/test_security_promises.py
+    tests/edge/test_networks.py tests/edge/test_litellm_model.py
 """.split()
 """Files that take longest, measured; what begins last must not be what ends last."""
 HEAVY, MANY = ("litellm", "chainlit.server"), 100
-"""Libraries of whole seconds, loaded before the workers part where so many files are run."""
+"""Libraries of whole seconds, loaded before the workers part where so many files are run, those of the chat among them."""
 STALLED_S = 240
 """Seconds without a word of any worker after which the run is given up: twice what one test may take."""
 BROWSERS = 2
@@ -118,7 +121,9 @@ def run(session, many):
     in_browser = [number for number, name in enumerate(names) if name.startswith("tests/browser/")]
     browser, rest = Queue(in_browser), Queue([number for number in range(len(files)) if number not in in_browser])
     session.config._tmp_path_factory.getbasetemp()
-    if len(files) > MANY:
+    if "tests.forked" in sys.modules:
+        start_server_of_processes()  # one for all workers
+    if len(files) > MANY and any(name.startswith("tests/chat/") for name in names):
         for name in HEAVY:  # every worker would load them for its first test that needs them
             importlib.import_module(name)
     gc.collect()

@@ -31,6 +31,10 @@ QUESTIONS = [
     one["message"] for one in json.loads((ROOT / "examples" / "starters.json").read_text("utf-8"))["starters"][:1]
 ]
 QUESTIONS += ["How much carbon do the planted eelgrass meadows bury each year?"]
+SMALL = "On how many days was the Orvane ferry closed by ice in the winter of 2022?"
+"""Answered by three short documents: so many jobs of it are done in minutes."""
+MARKS = 10
+"""Times that memory is looked at while many jobs are done one after the other."""
 THINKS_S = (8.0, 30.0)
 """Seconds between two messages of one session, at least and at most."""
 
@@ -94,9 +98,9 @@ class Session:
         self.turns.append(time.perf_counter() - began)
 
 
-async def job(client, number, seen):
+async def job(client, question, seen):
     """Post a job, follow its events to the end; note how late they come, and whether it was told its place in the queue."""
-    body = {"query": QUESTIONS[number % len(QUESTIONS)]}
+    body = {"query": question}
     answer = await client.post("/research/jobs", json=body)
     if answer.status_code != 202:
         seen["errors"] += 1
@@ -123,7 +127,7 @@ async def crowd(server, sessions, jobs, seconds):
     async with httpx.AsyncClient(
         base_url=server.url, trust_env=False, timeout=60, limits=httpx.Limits(max_connections=None)
     ) as client:
-        work = asyncio.gather(*(job(client, number, seen) for number in range(jobs)))
+        work = asyncio.gather(*(job(client, QUESTIONS[n % len(QUESTIONS)], seen) for n in range(jobs)))
         talks = asyncio.gather(*(page.talk(until) for page in pages))
         peak = memory_mb(server)
         while not talks.done():
@@ -149,19 +153,29 @@ async def soak(server, jobs):
     seen = {"late": [], "ended": [], "errors": 0, "positions": []}
     async with httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=60) as client:
 
-        async def one(number):
+        async def one():
             async with room:
-                await job(client, number, seen)
+                await job(client, SMALL, seen)
 
-        for first in range(0, jobs, max(1, jobs // 5)):
-            await asyncio.gather(*(one(number) for number in range(first, first + max(1, jobs // 5))))
+        for _ in range(MARKS):
+            await asyncio.gather(*(one() for _ in range(jobs // MARKS)))
             await asyncio.sleep(7)  # a quiet moment, in which what is free is given back
             marks.append(memory_mb(server))
-    grown = 100 * (marks[-1] / marks[0] - 1)
+            print(f"{len(seen['ended'])} jobs: {marks[-1]:.0f} MB", file=sys.stderr, flush=True)
+    grown = 100 * (marks[-1] / marks[1] - 1)
     return [
-        (f"memory after each fifth of {jobs} jobs, MB", " ".join(f"{mark:.0f}" for mark in marks), ""),
+        (f"memory after each {jobs // MARKS} jobs, MB", " ".join(f"{mark:.0f}" for mark in marks), ""),
         ("growth after the first fifth, %", grown, "≤ 5"), ("jobs done", seen["ended"].count("done"), str(jobs)),
     ]  # fmt: skip
+
+
+def small_library(folder):
+    """Three documents of a few sentences."""
+    folder.mkdir()
+    for n in range(3):
+        text = f"The Orvane ferry was closed by ice on 12 days in the winter of 2022, log {n} says. It cost {n + 3} crowns."
+        (folder / f"log{n}.md").write_text(f"# Harbour log {n}\n\n{text}\n", "utf-8")
+    return str(folder)
 
 
 def idle(server, seconds=60):
@@ -183,7 +197,8 @@ def main():
     parser.add_argument("--idle", action="store_true")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        server = BenchServer(Path(folder), LOG_LEVEL="ERROR").start()
+        of_soak = {"DOSSIER_LIBRARY": small_library(Path(folder) / "library")} if given.soak else {}
+        server = BenchServer(Path(folder), LOG_LEVEL="ERROR", **of_soak).start()
         try:
             rows = idle(server) if given.idle else []
             if given.soak:

@@ -111,14 +111,6 @@ def test_a_narrower_question_is_picked_on_its_card(tab):
     page.shot("09-picked")
 
 
-def test_the_command_is_understood_from_the_line(tab):
-    page = tab()
-    page.say(f"/research --deep --time 7 {FEASIBLE}")
-    page.page.wait_for_selector(".ds-contract")
-    assert "7 min" in page.page.locator(".ds-contract").inner_text()
-    assert "(deep)" in page.page.locator(".ds-contract").inner_text()
-
-
 def test_a_run_is_stopped_by_a_word(tab, server):
     server.pace(20.0)  # it is under way when the word comes, however fast the machine
     page = tab()

@@ -68,9 +68,15 @@ def test_branches_are_edited_on_the_card_and_the_phrase_binds_what_it_shows(tab,
     assert kept["contract"]["plans"][0]["root"]["children"][-2]["title"] == "Costs of planting"
 
 
-def test_limits_are_edited_on_the_card(tab):
+def test_limits_are_edited_on_the_card_and_what_cannot_be_read_is_said_there(tab):
     page = tab().drafts(FEASIBLE)
     card = page.card
+    card.get_by_role("button", name="Years:").click()
+    page.page.keyboard.insert_text("next week")
+    page.page.keyboard.press("Enter")
+    page.sees("I can't read “next week” as a change of the limits. Nothing was changed.")
+    assert "Draft 1" in card.inner_text()
+    page.page.keyboard.press("Escape")
 
     card.get_by_role("button", name="Minutes, or unlimited").click()
     page.page.keyboard.insert_text("9")
@@ -97,24 +103,23 @@ def test_limits_are_edited_on_the_card(tab):
     assert "bargain-press" not in card.locator(".ds-chips").inner_text()
 
 
-def test_an_edit_that_cannot_be_made_is_said_on_the_card(tab):
+def test_drafts_are_edited_by_talking_and_one_that_was_replaced_folds_and_can_be_looked_at(tab):
     page = tab().drafts(FEASIBLE)
-    page.card.get_by_role("button", name="Years:").click()
-    page.page.keyboard.insert_text("next week")
-    page.page.keyboard.press("Enter")
-    page.sees("I can't read “next week” as a change of the limits. Nothing was changed.")
-    assert "Draft 1" in page.card.inner_text()
+    page.say("10 minutes")
+    folded = page.page.locator("[data-contract=replaced]")
+    folded.get_by_role("button", name="Show").click()
+    old = page.page.locator(".ds-contract[data-contract=replaced]")
+    old.wait_for()
+    assert "Replaced" in old.inner_text()
+    assert old.locator(".ds-tools").count() == 0
 
-
-def test_drafts_are_edited_by_talking(tab):
-    page = tab().drafts(FEASIBLE)
     page.say("add a branch: What do the divers say?")
     page.sees("Changed: added “What do the divers say?”.")
     page.say("drop branch 1")
     page.sees("Changed: dropped “")
     page.say("undo")
     page.sees("Changed: took back: dropped “")
-    draft(page, 4)
+    draft(page, 5)
     assert page.page.locator(".ds-contract[data-contract=draft]").count() == 1
 
 
@@ -133,14 +138,3 @@ def test_a_card_in_a_second_tab_follows_and_an_older_draft_changes_nothing(brows
     for page in (first, second):
         page.page.wait_for_selector("[data-job]")
     second.close()
-
-
-def test_a_replaced_draft_folds_and_can_be_looked_at(tab):
-    page = tab().drafts(FEASIBLE)
-    page.say("10 minutes")
-    folded = page.page.locator("[data-contract=replaced]")
-    folded.get_by_role("button", name="Show").click()
-    old = page.page.locator(".ds-contract[data-contract=replaced]")
-    old.wait_for()
-    assert "Replaced" in old.inner_text()
-    assert old.locator(".ds-tools").count() == 0

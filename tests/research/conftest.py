@@ -78,29 +78,35 @@ def bench():
     return Bench
 
 
+def team_on_scripts(folder, model=None, searcher=None, settings=None, clock=None):
+    from agents.core.settings import Settings
+    from agents.jobs.blob_store import BlobStore
+    from agents.team import ROLES as ASKED_ROLES
+    from agents.team import Team
+    from tests.flat import scripted
+
+    return Team(
+        Settings(data_dir=folder, model="offline", **(settings or {})),
+        models=dict.fromkeys([role.name for role in ASKED_ROLES], model or scripted()),
+        searcher=searcher or world(),
+        prompts=load(),
+        blobs=BlobStore(folder),
+        sample=False,
+        today=lambda: "2026-11-27",
+        **({"clock": clock} if clock else {}),
+    )
+
+
 @pytest.fixture
 async def asking(tmp_path):
     """Ask `run_research` of a team on scripts; returns the answer and the team."""
-    from agents.core.settings import Settings
-    from agents.jobs.blob_store import BlobStore
     from agents.run_research import run_research
-    from agents.team import ROLES as ASKED_ROLES
-    from agents.team import Team
-    from tests.flat import TASK, scripted
+    from tests.flat import TASK
 
     teams = []
 
     async def ask(model=None, searcher=None, task=TASK, settings=None, clock=None, **bounds):
-        team = Team(
-            Settings(data_dir=tmp_path, model="offline", **(settings or {})),
-            models=dict.fromkeys([role.name for role in ASKED_ROLES], model or scripted()),
-            searcher=searcher or world(),
-            prompts=load(),
-            blobs=BlobStore(tmp_path),
-            sample=False,
-            today=lambda: "2026-11-27",
-            **({"clock": clock} if clock else {}),
-        )
+        team = team_on_scripts(tmp_path, model, searcher, settings, clock)
         teams.append(team)
         return await run_research(task, team=team, **bounds), team
 

@@ -3,12 +3,13 @@
 import asyncio
 
 import pytest
+from typer.testing import CliRunner
 
+from agents.cli.main import app
 from agents.contracts.plan import Leaf, LeafBudget, Node, Phase, Plan, ReflectionInput, ReflectionResponse
 from agents.core.errors import BadRequest, ConfigError, ModelError
 from agents.core.settings import load
 from tests.flat import scripted
-from tests.forked import command
 from tests.scripted_model import ScriptedModel
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF, QUERY, ROLES, Worker, leaf, tree, working_model
@@ -29,10 +30,11 @@ NEVER_MET = {
 
 
 @pytest.mark.parametrize("time", ["0", "-3", "abc", "1e9", "nan"])
-def test_a_wrong_time_on_the_command_line_is_one_sentence(time, tmp_path):
-    """`--time 0`, `-3`, `abc`, `1e9`, `nan`: refused before anything is loaded or asked."""
-    done = command(tmp_path, "run", "How long is the ferry?", f"--time={time}")
-    assert done.returncode != 0
+def test_a_wrong_time_on_the_command_line_is_one_sentence(time):
+    """`--time 0`, `-3`, `abc`, `1e9`, `nan`: refused before anything is asked."""
+    done = CliRunner().invoke(app, ["run", "How long is the ferry?", f"--time={time}"])
+    assert done.exit_code != 0
+    assert isinstance(done.exception, SystemExit)
     assert "at most 1440" in " ".join(done.stderr.replace("│", " ").split())
     assert "Traceback" not in done.stderr
 

@@ -1,5 +1,6 @@
 """What a model takes and what it does not: compaction before a call, shrinking after an overflow, writing in parts."""
 
+import asyncio
 import json
 import re
 
@@ -26,8 +27,10 @@ from agents.research.fit_input import (
     summarised,
 )
 from agents.roles import EXTRACTOR, SECTION_WRITER
+from agents.run_research import run_research
 from tests.conftest import DATA
-from tests.flat import NAMES, FlatWorker, scripted
+from tests.flat import NAMES, TASK, FlatWorker, scripted
+from tests.research.conftest import team_on_scripts
 from tests.scripted_model import ScriptedModel
 from tests.scripted_search import ScriptedSearcher
 
@@ -207,7 +210,20 @@ LONG = {
 }
 
 
-async def test_c09_a_small_model_still_writes_a_report_in_which_every_source_is_kept(asking):
+@pytest.fixture(scope="module")
+def with_room(tmp_path_factory):
+    """The answer and the job of the same question with room for everything, which others are compared with."""
+
+    async def answered():
+        team = team_on_scripts(tmp_path_factory.mktemp("room"), searcher=ScriptedSearcher(LONG))
+        told = await run_research(TASK, team=team, complexity_tier="standard")
+        await team.close()
+        return told, team.jobs.get(told.metadata.job_id, "")
+
+    return asyncio.run(answered())
+
+
+async def test_c09_a_small_model_still_writes_a_report_in_which_every_source_is_kept(with_room, asking):
     """Case C09: a stub that refuses above 6,000 tokens; nothing that was read is lost."""
     model = Small(FlatWorker(), limit=LIMIT)
     told, team = await asking(model, searcher=ScriptedSearcher(LONG), complexity_tier="standard")
@@ -219,8 +235,7 @@ async def test_c09_a_small_model_still_writes_a_report_in_which_every_source_is_
     for reference in report.references:
         for quote in reference.quotes:
             assert quote.text in LONG[reference.url][1]
-    unlimited, team = await asking(searcher=ScriptedSearcher(LONG), complexity_tier="standard")
-    plain = team.jobs.get(unlimited.metadata.job_id, "").report
+    plain = with_room[1].report
     assert {reference.url for reference in report.references} == {reference.url for reference in plain.references}
     assert [claim.text for claim in report.claims] == [claim.text for claim in plain.claims]
     assert len(report.methodology.sources_rejected) == len(plain.methodology.sources_rejected)
@@ -269,24 +284,23 @@ def test_extractor_inputs_count_as_inputs():
     assert EXTRACTOR.takes is ExtractionInput
 
 
-def compactions(team, told):
-    events = [one.event for one in team.jobs.get(told.metadata.job_id, "").run.events]
+def compactions(job):
+    events = [one.event for one in job.run.events]
     return {event.compacted for event in events if isinstance(event, RoleAsked) and event.compacted}
 
 
-async def test_s1_15_1_force_token_budget_exhaustion_and_compaction_is_triggered(asking):
+async def test_s1_15_1_force_token_budget_exhaustion_and_compaction_is_triggered(with_room, asking):
     """S1 15.1: force token budget exhaustion, verify compaction triggered. Through `run_research()`."""
     told, team = await asking(
         searcher=ScriptedSearcher(LONG),
         settings={"token_budget": 22_000, "max_concurrency": 1},
         complexity_tier="standard",
     )
-    assert "less than a quarter of the tokens is left" in compactions(team, told)
+    assert "less than a quarter of the tokens is left" in compactions(team.jobs.get(told.metadata.job_id, ""))
     assert told.final_answer
     assert told.sources
 
-    plenty, team = await asking(searcher=ScriptedSearcher(LONG), complexity_tier="standard")
-    assert "less than a quarter of the tokens is left" not in compactions(team, plenty)
+    assert "less than a quarter of the tokens is left" not in compactions(with_room[1])
 
 
 async def test_a_writer_is_shown_as_many_results_as_the_setting_says_and_the_rest_is_kept(asking):
