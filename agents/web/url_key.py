@@ -5,7 +5,9 @@ Knows the text of addresses only: that a mobile page or an AMP page is the same 
 
 import ipaddress
 import re
+import tomllib
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urljoin, urlsplit, urlunsplit
 
@@ -16,15 +18,18 @@ from agents.nlp.tokens import one_line
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-_TRACKERS = re.compile(
-    r"utm_\w+|fbclid|gclid|gclsrc|gbraid|wbraid|dclid|msclkid|yclid|twclid|ttclid|igshid|igsh|li_fat_id|mc_[ce]id|_hs\w+"
-    r"|hsctatracking|ref_src|ref_url|spm|cmpid|ocid|vero_\w+|oly_\w+|__hs\w+|mkt_tok|guce_\w+|guccounter|ncid|sr_share|s_kwcid"
-    r"|pk_\w+|mtm_\w+|at_medium|at_campaign|share_id|__twitter_impression|phpsessid|jsessionid|session_?id|sessid|amp"
-    r"|outputtype|_g[al]|gad_\w+|srsltid|cfid|cftoken|aspsessionid\w*|wt[._]\w+|trk\w*|icid|ved|usg|__cf_\w+"
-    r"|wickedid|xtor|s_cid|sc_(?:campaign|cid|channel)|smid|smtyp|fb_(?:action\w*|ref|source)|ns_(?:source|mchannel|campaign|linkname)"
-    r"|epik|_branch_\w+|_openstat|emc|ml_subscriber\w*|sfmc_\w+|ck_subscriber_id|rb_clickid|mibextid|ef_id|guc\w+_referrer|share_token",
-    re.I,
-)
+_SAID = tomllib.loads(Path(__file__).with_name("addresses.toml").read_text("utf-8"))
+
+
+def _any_of(key: str) -> re.Pattern[str]:
+    return re.compile("|".join(_SAID[key]), re.I)
+
+
+_TRACKERS, _SIGNATURES, _WITH_SIGNATURE = _any_of("trackers"), _any_of("signatures"), _any_of("with_signature")
+_IS_SIGNED, _LEADS_ON = _any_of("is_signed"), _any_of("leads_on")
+_FORMS = tuple((re.compile(form, re.I), place) for form, place in _SAID["forms"])
+_NOT_READ = re.compile(rf"\.(?:{'|'.join(_SAID['not_read'])})$", re.I)
+_ACTS = re.compile(rf"(?:^|/)(?:{'|'.join(_SAID['acts'])})(?:/|$)", re.I)
 _TOKENS = re.compile(r"(?:sid|s|si|session|sess|zenid|oscsid)=(?=[^&]*\d)[\w-]{16,}", re.I)
 _CAME_FROM = re.compile(
     r"(?:source|src|from|via|medium|partner|feature)=(?:rss|feed|e?mail|newsletter|twitter|facebook|linkedin|social|share)",
@@ -41,57 +46,17 @@ _DOI_PATH = re.compile(
 _FORM_OF_DOI = re.compile(
     r"(?:(?<=\d)v\d+$|\.(?:pdf|full|abstract|html|full-text)|/(?:full|abstract|pdf|epdf|html|meta))+$", re.I
 )
-_SIGNATURES = re.compile(r"x-(?:amz|goog|oss|ms|cos)-.+|x-signature|signature|sig|key-pair-id|policy|hmac|token", re.I)
-_WITH_SIGNATURE = re.compile(
-    r"expires?|awsaccesskeyid|googleaccessid|ossaccesskeyid|st|se|sv|sr|sp|spr|skoid|sktid", re.I
-)
-_IS_SIGNED = re.compile(r"x-(?:amz|goog|oss|ms|cos)-signature|x-signature|signature|sig|hmac", re.I)
 _VERSION = re.compile(r"v?\d[\w.-]*|main|master|trunk|dev\w*|stable|latest|head|refs/.+|[0-9a-f]{7,40}", re.I)
 _CODE_HOSTS = ("github.com", "githubusercontent.com", "gitlab.com", "bitbucket.org", "codeberg.org")
 _ROUTE = re.compile(r"!?/.*")  # a fragment that a page of one script reads as its path
 _DOI_HOSTS = {"doi.org", "dx.doi.org", "doi.dx.org"}
 _ARXIV_HOSTS = {"arxiv.org", "export.arxiv.org", "ar5iv.org", "ar5iv.labs.arxiv.org", "alphaxiv.org"}
-_FORMS = tuple((re.compile(form, re.I), place) for form, place in (
-    (r"(?:doi\.acm|dl\.acm)\.org/(?:doi/)?(10\.\d+/[\d.]+)", "doi.org/{}"),
-    (r"nature\.com/articles/([a-z]\w*\d[\w-]*-\w+)(?:\.pdf)?", "doi.org/10.1038/{}"),
-    (r"zenodo\.org/records?/(\d+)(?:/.*)?", "doi.org/10.5281/zenodo.{}"),
-    (r"(?:ncbi\.nlm\.nih\.gov/pubmed|europepmc\.org/(?:article|abstract)/med)/(\d+)/?", "pubmed.ncbi.nlm.nih.gov/{}"),
-    (r"(?:(?:ncbi\.nlm\.nih\.gov/pmc|pmc\.ncbi\.nlm\.nih\.gov)/articles|europepmc\.org/articles?(?:/pmc)?)/(PMC\d+)(?:/pdf)?(?:/.*)?",
-     "pmc.ncbi.nlm.nih.gov/articles/{}"),
-    (r"(?:youtu\.be/|(?:m\.)?youtube\.com/(?:shorts/|embed/|live/|watch\?(?:.*&)?v=))([\w-]{11})(?:[?&].*)?",
-     "youtube.com/watch?v={}"),
-    (r"(?:mobile\.)?(?:twitter|x)\.com/(\w+/status/\d+)(?:[/?].*)?", "x.com/{}"),
-    (r"(?:old|new|np|m)\.reddit\.com/(.*)", "reddit.com/{}"),
-    (r"sciencedirect\.com/science/article/(?:abs/)?(pii/\w+)(?:[/?].*)?", "sciencedirect.com/science/article/{}"),
-    (r"jstor\.org/stable/(?:pdf/)?([\w.-]+?)(?:\.pdf)?(?:\?.*)?", "jstor.org/stable/{}"),
-    (r"(?:papers\.)?ssrn\.com/(?:sol3/\w+\.cfm\?abstract(?:_?id)?=|abstract=)(\d+)(?:&.*)?", "ssrn.com/abstract={}"),
-    (r"researchgate\.net/publication/(\d+)(?:_.*)?", "researchgate.net/publication/{}"),
-    (r"(\w+)(?:\.m)?\.wikipedia\.org/(?:wiki/|zh-\w+/|w/(?:index\.php)?\?title=)([^?&]+)", "{}.wikipedia.org/wiki/{}"),
-))  # fmt: skip
-"""Works that have addresses of several forms, by host, path and query, and the one that they are known by."""
-_LEADS_ON = re.compile(
-    r"google\.\w+/amp/(?:s/)?(?P<plain>.+)|[\w-]+\.cdn\.ampproject\.org/[cv]/(?:s/)?(?P<cached>.+)"
-    r"|(?:google\.\w+/url|duckduckgo\.com/l/|l\.facebook\.com/l\.php)\?(?:.*&)?(?:q|url|uddg|u)=(?P<target>https?(?::|%3A)[^&]+).*",
-    re.I,
-)
-"""Addresses of services that only lead on to another one, or keep a copy of it."""
 _INDEX = re.compile(r"/(?:index|default)\.(?:html?|php|aspx?)$", re.I)
 _UNESCAPED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~()!*',")
 _PAGED = re.compile(r"(?:^|&)(?:p|pg|page|paged|seite|start|offset)=\d+")
 _SESSION = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/;]*|/\(S\([a-z0-9]{10,}\)\)", re.I)
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
-
-_NOT_READ = re.compile(
-    r"\.(?:jpe?g|png|gif|webp|avif|svg|ico|bmp|tiff?|mp[34]|m4[av]|webm|ogg|wav|avi|mov|mkv|zip|gz|tgz|bz2|xz|7z|rar|exe"
-    r"|dmg|pkg|deb|rpm|iso|apk|css|js|mjs|woff2?|ttf|eot|ics|vcf)$",
-    re.I,
-)
-_ACTS = re.compile(
-    r"(?:^|/)(?:log-?in|log-?out|sign-?in|sign-?up|sign-?out|register|subscribe|cart|basket|checkout|account|share|print"
-    r"|wp-admin|wp-login\.php|password|unsubscribe)(?:/|$)",
-    re.I,
-)
 
 
 _WIDE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
