@@ -278,5 +278,3 @@ class MemoryStats(Frozen):
     dimensions: int
     embedded: int
     """Items that can be found by meaning; the others by words until they are embedded anew."""
-    bytes: int | None = None
-    """On disk; None where the store does not say."""

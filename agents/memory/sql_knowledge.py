@@ -340,11 +340,9 @@ class _OwnFile:
             (embedded,) = self._read.execute(
                 "select count(*) from meaning where embedder = ?", (self._number(self._read),)
             ).fetchone()
-        files = (self.path, self.path.with_name(self.path.name + "-wal"))
         return MemoryStats(
             store=SqlKnowledge.name, items=sum(kinds.values()), by_kind=kinds, sources=sources,
             embedder=self.embedder.id, dimensions=self.embedder.dimensions, embedded=embedded,
-            bytes=sum(file.stat().st_size for file in files if file.exists()),
         )  # fmt: skip
 
 

@@ -85,7 +85,7 @@ async def test_a_planted_secret_is_in_no_log_event_error_export_trace_file_or_li
         assert job.report is not None, job.notice
         shown["events"] = "\n".join(one.model_dump_json() for one in job.run.events)
         shown |= {f"report.{form}": readable(form, how.write(job.report)) for form, how in FORMS.items()}
-        shown["notice"], shown["metrics"] = job.notice, meter.text()
+        shown["notice"], shown["metrics"] = job.notice, meter.text({})
         shown["rows"] = repr(await team.jobs.store.jobs())
         await team.close()
         shown["doctor"] = "\n".join((await report())[0])

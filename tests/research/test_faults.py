@@ -14,10 +14,12 @@ from agents.core.errors import ModelError, SearchError, SourceError
 from agents.core.prompts import load
 from agents.core.settings import Settings
 from agents.jobs.blob_store import BlobStore
+from agents.run_research import run_research
 from agents.team import ROLES, Team
+from tests.flat import FlatWorker
 from tests.scripted_model import ScriptedModel
 from tests.scripted_search import ScriptedSearcher
-from tests.scripts import BRIEF, WORLD, Worker, leaf, tree
+from tests.scripts import BRIEF, WORLD, leaf, tree
 
 LIMITED = "Search capabilities were limited"
 STOOD_IN = "answered in the place of"
@@ -126,29 +128,25 @@ FAULTS = (
 )  # fmt: skip
 
 
-class Scripted(Worker):
-    def __init__(self, said):
-        super().__init__()
-        self.said = said
-
-    def __call__(self, request):
-        kind = type(request.given).__name__
-        return self.said[kind](request) if kind in self.said else super().__call__(request)
-
-
-async def ran(fault, folder):
-    """Run a job with a fault; gives the job and the metrics."""
-    model = ScriptedModel(by_role=dict.fromkeys([role.name for role in ROLES], Scripted(fault.said)))
+def team_of(fault, folder):
+    """A team in whose world one thing is wrong, and what counts for its metrics."""
+    model = ScriptedModel(by_role=dict.fromkeys([role.name for role in ROLES], FlatWorker(**fault.said)))
     team = Team(
         Settings(data_dir=folder, model="offline"), models=dict.fromkeys([role.name for role in ROLES], model),
         searcher=fault.searcher(), prompts=load(), blobs=BlobStore(folder), sample=False, today=lambda: "2026-11-27",
     )  # fmt: skip
     meter = Meter()
     team.observers.append(meter.observe)
+    return team, meter
+
+
+async def ran(fault, folder):
+    """Run a job with a fault; gives the job and the metrics."""
+    team, meter = team_of(fault, folder)
     job = team.commission(BRIEF)
     await asyncio.wait_for(job.wait(), 60)
     await team.close()
-    return job, meter.text().decode()
+    return job, meter.text({}).decode()
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
@@ -172,3 +170,23 @@ async def test_a_fault_shows_in_grade_tags_methodology_metrics_and_exit_code(fau
     assert f'research_reports_total{{grade="{fault.grade}"}} 1.0' in metrics
     assert fault.tells in report.markdown
     assert all(f"`{tag}`" in report.markdown or tag in report.markdown for tag in tags)
+
+
+OVER_RUN = {"no fault", "search down", "half of the searches down", "another provider steps in", "search finds nothing", "extractor down",
+            "section writer malformed"}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", [one for one in FAULTS if one.name in OVER_RUN], ids=lambda fault: fault.name)
+async def test_an_answer_of_run_says_the_same_of_a_fault_as_a_job(fault, tmp_path):
+    team, meter = team_of(fault, tmp_path)
+    given = await asyncio.wait_for(run_research(BRIEF.question, team=team, complexity_tier="standard"), 60)
+    await team.close()
+    tags = set(given.metadata.tags)
+    assert given.metadata.grade == fault.grade, given.metadata.grade_reasons
+    assert set(fault.tags) <= tags
+    assert not set(fault.without) & tags
+    assert given.degraded_mode == ("#DEGRADED_SEARCH" in fault.tags)
+    assert bool(given.metadata.grade_reasons) == (fault.grade != "complete")
+    assert (given.sources == ()) == (fault.grade == "nothing_found")
+    assert fault.tells in given.final_answer
+    assert (float(meter.text({}).decode().split("\nsearch_failures_total ")[1].split()[0]) > 0) == fault.failures
