@@ -122,7 +122,11 @@ class Steering(Talk):
             raise self.no("no_part_here", number=order.number, known=", ".join(known))
         change, shown = steer(self.team.jobs, job, row, order.op), {"number": row.n, "title": row.title}
         if change is None:
-            raise self.no("part_not_failed" if order.op == "retry" else "part_is_already", **shown, state=row.state)
+            raise self.no(
+                "part_not_failed" if order.op == "retry" else "part_is_already",
+                **shown,
+                state=self.words(f"is_{row.state}"),
+            )
         await self.say(
             names[order.op],
             **shown,

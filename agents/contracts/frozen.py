@@ -3,10 +3,10 @@
 import ast
 import hashlib
 import inspect
+import re
 from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
-from string import Formatter
 from textwrap import dedent
 from typing import Annotated, Literal, Self
 
@@ -110,24 +110,18 @@ def field_texts(model: type[BaseModel]) -> Mapping[str, str]:
     return texts
 
 
-class _Forms(Formatter):
-    """Fills in values; `{n:fact|facts}` is the form of a word that goes with the number `n`."""
-
-    none_is_one = False
-
-    def format_field(self, value: object, format_spec: str) -> str:
-        one, parted, more = format_spec.partition("|")
-        if not parted:
-            return str(super().format_field(value, format_spec))
-        number = float(str(value))
-        return one if number == 1 or (self.none_is_one and number < 2) else more
+_FORMS = re.compile(r"\{(\w+):([^{}|]*)\|([^{}|]*)\}")
 
 
 def filled(form: str, values: Mapping[str, object], language: str = "en") -> str:
-    """Write a text with its values, as a language counts."""
-    forms = _Forms()
-    forms.none_is_one = language in {"fr", "pt"}  # "0 page", but "0 pages"
-    return forms.vformat(form, (), values)
+    """Write a text with its values; `{n:fact|facts}` is the form of a word that goes with the number `n`."""
+
+    def chosen(found: re.Match[str]) -> str:
+        number = float(str(values[found[1]]))
+        # "0 page" in French, but "0 pages".
+        return found[2] if number == 1 or (number < 2 and language in {"fr", "pt"}) else found[3]
+
+    return _FORMS.sub(chosen, form).format(**values)
 
 
 class Said(str):

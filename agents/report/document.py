@@ -258,7 +258,7 @@ class _Report:
 
     def _note(self, node: Finding) -> str:
         """Say in the report's language what is missing of a node; errors, and languages without reasons, know English."""
-        can_say = self.words.language == "en" or (self.words.reasons and node.status != "failed")
+        can_say = self.words.language == "en" or (self.words.has_reasons and node.status != "failed")
         own = self.words.reason(node.note) if can_say else ""
         return self.making.ended(node) or own or self.words.statuses.get(node.status, "")
 

@@ -56,6 +56,7 @@ class Wording(Texts):
         self.ledger, self.changes = Texts(tables["ledger"], language), Texts(tables["changes"], language)
         self.earlier, self.memory = Texts(tables["earlier"], language), Texts(tables["memory"], language)
         self.reasons = tables["reasons"]
+        self.has_reasons = "reasons" in own
         """Why a document was not used, or not wholly, by what the program says in English."""
         self.providers = tables["providers"]
 
