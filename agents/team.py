@@ -65,8 +65,6 @@ from agents.web.fetching import Fetcher
 if TYPE_CHECKING:
     from agents.jobs.client import Client
 
-LOADED_LATER = ("agents.web.html_text", "agents.report.formats")
-"""Parts that only a page, or a finished report, asks for."""
 MAX_UNREAD = 20
 """Unreadable files of a library that a report names, at most; `doctor` names all."""
 
@@ -401,8 +399,7 @@ class Team:
         bound = [part for model in self.models.values() for part in parts_of(model)]
         if any(isinstance(model, LiteLLMModel) and model.through_litellm for model in bound):
             warm_up()
-        for name in LOADED_LATER:
-            importlib.import_module(name)
+        importlib.import_module("agents.report.formats")
         direction("warm")
         self.prompts.compile()
         asks_for_facts("How many were closed in May 2020?")  # word lists and the names of months
