@@ -43,7 +43,8 @@ _DIGITS = re.compile(
     rf"(?P<number>(?<![A-Za-zÀ-ɏ_\d.,])(?:{_NUMBER})|(?<!\w)[¼-¾⅐-⅞](?=\s))"
 )
 _RANGE = re.compile(
-    rf"(?:\s?[-–—~]\s?|\s(?P<word>to|and|bis|und|à|et|a|y|or|oder|ou|o)\s)(?P<high>{_NUMBER})(?![\w])", re.IGNORECASE
+    rf"(?:[^\S\n]?[-–—~]\s?|\s(?P<word>to|and|bis|und|à|et|a|y|or|oder|ou|o)\s)(?P<high>{_NUMBER})(?![\w])",
+    re.IGNORECASE,
 )
 _RANGE_OPENS = re.compile(r"(?:\bfrom|\bbetween|\bzwischen|\bvon|\bde|\bentre|\bdel?)\s*$", re.IGNORECASE)
 _RANGE_LINKS = frozenset("and bis und à et a y".split())

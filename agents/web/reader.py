@@ -146,7 +146,7 @@ _BINARY = (
     (b"%!PS", "a PostScript file, which is not read"),
 )  # fmt: skip
 _FOLDED = re.compile(r"\n[ \t]")  # a line of a calendar that goes on in the next
-_MAIL = re.compile(rb"(?:[A-Za-z][\w-]{1,40}: [^\n]{0,998}\n(?:[ \t][^\n]{0,998}\n){0,50}){1,60}?MIME-Version: 1", re.I)
+_MAIL = re.compile(rb"(?:[A-Za-z][\w-]{1,40}:[^\n]{0,998}\n(?:[ \t][^\n]{0,998}\n){0,50}){1,60}?MIME-Version: 1", re.I)
 _HTML = re.compile(
     r"\s*(?:<!--.{0,4000}?-->\s*|<\?xml[^>]{0,200}\?>\s*)*"
     r"<(?:!doctype\s+html|html|head|body|meta|title|div|p|table|h1|article|main|script|link)\b",

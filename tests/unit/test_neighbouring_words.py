@@ -288,6 +288,7 @@ CUT = [
     ('peligro para la ciudad', 'No hay ningún peligro para la ciudad.'), ('A & B were fined', 'A &amp; B were fined.'),
 ]  # fmt: skip
 WHOLE = [
+    ("3 gates were closed", "It closed in 1994\n- 3 gates were closed."), ("5 doors were open in all", "1. 5 doors were open in all."),
     ('10 litres of water', 'It holds 10 litres of water.'), ('1990 the mill closed', 'In 1990 the mill closed.'),
     ('école du village', "L'école du village est fermée."), ("L'école du village", 'L’école du village est fermée.'),
     ('三十万人', '共有三十万人参加了活动。'), ('大学附近工作', '他在北京大学附近工作。'), ('السد يحمي المدينة', 'والسد يحمي المدينة من الفيضانات.'),
