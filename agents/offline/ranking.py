@@ -3,10 +3,13 @@
 How well a sentence answers a question: shared words weighed by rarity, and the form of answer wanted.
 """
 
+import base64
 import math
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 
@@ -34,6 +37,29 @@ _ROW = re.compile(r"\s\|\s|^\s*\||\t")
 _NOTICE_HEAD = re.compile(r"^\W*(?:important|urgent|attention|notice|note|hinweis|wichtig)\b[^:]{0,60}:\s*", re.I)
 
 
+_MIXED = re.compile(r"\b\w*(?:[a-zA-Z][а-яёіѕјο-ωΑ-Ω]|[а-яёіѕјο-ωΑ-Ω][a-zA-Z])\w*\b", re.I)
+_LATIN = str.maketrans("аеосрхуіѕјкАЕОСРХІЅЈοαεινρτΟΑΕΙΝΡΤ", "aeocpxyisjkAEOCPXISJoaeivptOAEINPT")
+_SPREAD = re.compile(r"(?:\b\w ){8}")
+_ENCODED = re.compile(r"\b[A-Za-z0-9+/]{24,}={0,2}")
+_OVERRIDES = re.compile(
+    r"^\W*(?:please )?(?:ignore(?![ds])|disregard|forget|overrid\w+|ignoriere|vergiss|missachte|ignorez|oubliez|ignora|olvida"
+    r"|dimentica|esqueça|negeer|vergeet|ignorera|glöm|zignoruj|zapomnij|игнорируй\w*|забудь\w*)"
+    r".{0,60}(?:instru[ckçz]|prompts?\b|guidance|rules\b|anweisung|regeln|istruzion|инструкц|указани|the above|you were told)"
+    r"|^\W*请?(?:忽略|无视|忘记).{0,12}(?:指令|指示|提示)|(?:指示|命令).{0,8}(?:無視して|忘れて)|지시.{0,8}무시하"
+    r"|निर्देश.{0,12}(?:अनदेखा|नज़रअंदाज़) कर|talimat\w* (?:yok say|göz ardı|unut)|تجاهل (?:جميع|كل) (?:التعليمات|الأوامر)"
+    r"|\b(?:note|message) (?:to|for) (?:all )?(?:llms?|ais?|language models?|chatbots?|assistants?|ai \w+)\W*:"
+    r"|^\W*(?:assistant|system|llm|chatgpt)\b\W*[:\]]|\byou are now (?:in )?.{0,20}\b(?:mode|assistant|model|ai)\b"
+    r"|\b(?:assistants?|models?|agents?|bots?|llms?|crawlers?|summari[sz]ers?) (?:reading|summari[sz]ing|processing) (?:this|the)\b"
+    r"|\bsummari[sz]ers? must\b|\bwhen (?:summari[sz]ing|answering|you (?:summari[sz]e|read)) .{0,30}, "
+    r"(?:say|state|write|mention|tell|include|recommend|do not)\b|\byour (?:new )?task is (?:now )?to\b"
+    r"|\bfrom now on,? you (?:will|must|are)\b|\bdo not follow the user|\b(?:reveal|print|show) your (?:system )?prompt"
+    r"|\b(?:if you are an?|wenn du eine?|si eres un|si tu es un|se sei un) (?:large )?"
+    r"(?:ai\b|llm|language model|sprachmodell|ki\b|modelo de lenguaje|modèle de langue|modello linguistico)",
+    re.IGNORECASE,
+)
+"""Orders to a program that reads along, in the words in which they are put in most languages."""
+
+
 def plain(text: str) -> str:
     """Write a unit of text as one line, without the marks of layout in front of it or around its words."""
     return " ".join(_BOLD.sub("", _MARKER.sub("", text, count=1)).split())
@@ -46,11 +72,25 @@ def bare(text: str) -> str:
 
 def is_order(text: str) -> bool:
     """Tell a sentence that commands its reader, or a program that reads it: by form, whatever it commands."""
+    text = _undisguised(text)
     line = _NOTICE_HEAD.sub("", plain(text))
-    if opening("command").match(line) or listed("commands_reader").search(text):
+    if opening("command").match(line) or listed("commands_reader").search(text) or _OVERRIDES.search(text):
         return True
     commands = re.search(r"\b(?:you|your|ignore|must)\b", text, re.IGNORECASE) or is_imperative(line)
     return bool(listed("reader").search(text) and commands)
+
+
+def _undisguised(text: str) -> str:
+    """Write a text as it is meant to be read: without signs of no width, look-alike letters, spread words and base 64."""
+    if not text.isascii():
+        text = "".join(one for one in unicodedata.normalize("NFKC", text) if unicodedata.category(one) != "Cf")
+        text = _MIXED.sub(lambda word: word[0].translate(_LATIN), text)
+    if _SPREAD.search(text):
+        text = re.sub(r"(?<=\b\w) (?=\w\b)", "", text)
+    for token in _ENCODED.findall(text):
+        with suppress(ValueError):
+            text += f"\n{base64.b64decode(token).decode('ascii')}"
+    return text
 
 
 def orders_a_machine(text: str, about: str = "") -> bool:
@@ -60,9 +100,12 @@ def orders_a_machine(text: str, about: str = "") -> bool:
         text: the sentence.
         about: the question it was read for: one about such programs may well quote what they must do.
     """
+    text = _undisguised(text)
     line = _NOTICE_HEAD.sub("", plain(text))
     if listed("authorizes").search(text):
         return True
+    if _OVERRIDES.search(text):
+        return not listed("reader").search(about)
     begins = opening("command").match(line)
     spoken_to = begins or listed("commands_reader").search(text) or is_imperative(line)
     if listed("reader").search(text):
