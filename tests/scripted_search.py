@@ -78,7 +78,6 @@ class ScriptedSearcher:
                 spread[phrase.key] = spread.get(phrase.key, 0) + 1
         ranked = self._ranked(question) if question else [(source, 2) for source in self._sources.values()]
         needed = min(2, len(set(content_words(question)))) if question else 0
-        dates = sorted(source.published for source in self._sources.values() if source.published)
         return CorpusSurvey(
             documents=tuple(
                 DocumentNote(
@@ -93,9 +92,6 @@ class ScriptedSearcher:
             total=len(self._sources),
             matching=sum(shared >= needed for _, shared in ranked),
             themes=widespread(list(found.values()), 20),
-            date_from=dates[0] if dates else None,
-            date_to=dates[-1] if dates else None,
-            languages=tuple(sorted({source.language for source in self._sources.values() if source.language})),
         )
 
     def _ranked(self, text: str) -> list[tuple[Source, int]]:

@@ -181,9 +181,6 @@ class CorpusSurvey(Frozen):
     """Documents in which at least two telling words of the question (or its only one) occur."""
     themes: tuple[str, ...] = ()
     """Telling words and phrases of the corpus, most widespread first."""
-    date_from: str | None = None
-    date_to: str | None = None
-    languages: tuple[str, ...] = ()
     web: bool = False
     """True when the open web is searched, so that the documents listed are not all there is."""
 

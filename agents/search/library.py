@@ -306,9 +306,6 @@ def survey_of(index: Index, question: str, limit: int) -> CorpusSurvey:
         if question
         else list(notes.values())[:limit]
     )
-    about = [notes[url] for url in matching] or list(notes.values())
-    dates = sorted(note.published for note in about if note.published)
-    languages = Counter(note.language for note in about if note.language)
 
     def described(note: IndexedDocument) -> DocumentNote:
         themes = telling(note.phrases, spread, len(notes), _DOCUMENT_THEMES)
@@ -316,28 +313,21 @@ def survey_of(index: Index, question: str, limit: int) -> CorpusSurvey:
             url=note.url, title=note.title, themes=themes, published=note.published, language=note.language
         )
 
+    about = [notes[url] for url in matching] or list(notes.values())
     return CorpusSurvey(
         documents=tuple(described(note) for note in found),
         total=len(notes),
         matching=len(matching),
         themes=widespread([note.phrases for note in about], _CORPUS_THEMES),
-        date_from=dates[0] if dates else None,
-        date_to=dates[-1] if dates else None,
-        languages=tuple(language for language, _ in languages.most_common()),
     )
 
 
 def together(own: CorpusSurvey, other: CorpusSurvey, limit: int) -> CorpusSurvey:
     """Make one survey of two, lists at most `limit` documents."""
-    starts = [date for date in (own.date_from, other.date_from) if date]
-    ends = [date for date in (own.date_to, other.date_to) if date]
     return CorpusSurvey(
         documents=(*own.documents, *other.documents)[:limit],
         total=own.total + other.total,
         matching=own.matching + other.matching,
         themes=tuple(dict.fromkeys((*own.themes, *other.themes))),
-        date_from=min(starts, default=None),
-        date_to=max(ends, default=None),
-        languages=tuple(dict.fromkeys((*own.languages, *other.languages))),
         web=own.web or other.web,
     )

@@ -21,10 +21,6 @@ SURVEY = CorpusSurvey(
     ),
     total=3,
     matching=3,
-    themes=("housing costs", "price cap"),
-    date_from="2015-02-01",
-    date_to="2024-06-30",
-    languages=("en",),
 )
 BROAD = "Tell me everything about rents in Vienna."
 
