@@ -216,10 +216,6 @@ def without_outside_assets(page: str) -> str:
     return page
 
 
-def _name_of(authority: str) -> str:
-    return (urlsplit(f"//{authority}").hostname or "").lower()
-
-
 class RequestGuard:
     """Refuses requests that a foreign page makes a browser send, sockets included; adds the headers."""
 
@@ -246,7 +242,7 @@ class RequestGuard:
         """Say why a request is refused; empty when it is not."""
         authority, origin = headers.get("host", ""), headers.get("origin")
         # A name of somebody's own that resolves to this machine would make a foreign page look like ours.
-        if self.loopback and _name_of(authority) not in LOOPBACK:
+        if self.loopback and (urlsplit(f"//{authority}").hostname or "").lower() not in LOOPBACK:
             return "This address is not one of this server's."
         if origin is not None and origin not in self.origins and urlsplit(origin).netloc != authority:
             return "Requests from other sites are refused."

@@ -201,7 +201,8 @@ async def ask(role: Role[In, Out], given: In, run: AskContext, on_text: OnText |
                     break  # prose that ran on to the limit and is of no use would only run on again
                 room *= MORE_ROOM
             said = Message("assistant", reply.text) if reply.text else NOTHING_SAID
-            messages += [said, Message("user", _mend(reason))]
+            again = f"That answer can't be used: {reason}\nGive the whole answer again as one JSON object, and nothing else."
+            messages += [said, Message("user", again)]
             continue
         return RoleAnswer[role.gives](  # type: ignore[name-defined]
             output=output,
@@ -274,7 +275,3 @@ def _said(error: NoAnswer | ValidationError | Reject) -> str:
         ]
         return "; ".join(faults)
     return str(error)
-
-
-def _mend(reason: str) -> str:
-    return f"That answer can't be used: {reason}\nGive the whole answer again as one JSON object, and nothing else."

@@ -117,7 +117,8 @@ class Database:
                     await connection.execute(sa.select(sa.func.pg_advisory_xact_lock(TABLES_LOCK)))
                 await connection.run_sync(make_tables)
         except (SQLAlchemyError, OSError) as error:
-            raise ConfigError(f"The database {_masked(self.url)} can't be used: {_cause(error)}.") from error
+            shown = sa.make_url(self.url).render_as_string(hide_password=True)
+            raise ConfigError(f"The database {shown} can't be used: {_cause(error)}.") from error
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[AsyncConnection]:
@@ -159,10 +160,6 @@ def _engine(url: str, begin: str, busy_ms: int, pool_size: int | None = None) ->
 def _cause(error: Exception) -> str:
     cause = getattr(error, "orig", None) or error
     return " ".join(str(cause).split())[:200] or type(error).__name__
-
-
-def _masked(url: str) -> str:
-    return sa.make_url(url).render_as_string(hide_password=True)
 
 
 log = logging.getLogger(__name__)
