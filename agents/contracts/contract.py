@@ -83,7 +83,7 @@ class ScopingTurn(Frozen):
 class UnheardTurn(ScopingTurn):
     """The same where nobody reads the words or answers a question: they would only be waited for."""
 
-    reply: SkipJsonSchema[Text] = ""
+    reply: SkipJsonSchema[str] = ""
     open_questions: SkipJsonSchema[tuple[str, ...]] = ()
 
 

@@ -367,14 +367,11 @@ async def _recalled(ctx: Ctx, context: RunContext, memory: Recollection, given: 
     unchanged = {one.card.id: one.card for one in now if one.stands}
     facts = tuple(fact for fact in recalled.facts if fact.source_id in unchanged)
     open_ones = recalled.open if facts == recalled.facts else missing(questions, facts)
-    if not open_ones:
-        leaf = leaf.model_copy(update={"searches": ()})
-    else:
-        answered = [one for one in questions if one not in open_ones]
-        left = tuple(text for text in leaf.searches if not (answered and compare(text, answered).duplicate))
-        changed = (one.card.url for one in now if not one.stands)
-        sources = tuple(dict.fromkeys((*leaf.sources, *recalled.links, *changed)))
-        leaf = leaf.model_copy(update={"searches": left or open_ones, "sources": sources})
+    changed = (one.card.url for one in now if not one.stands)
+    sources = tuple(dict.fromkeys((*leaf.sources, *recalled.links, *changed)))
+    answered = [one for one in questions if one not in open_ones]
+    left = tuple(text for text in leaf.searches if not (answered and compare(text, answered).duplicate))
+    leaf = leaf.model_copy(update={"searches": (left or open_ones) if open_ones else (), "sources": sources})
     if facts:
         for card in unchanged.values():
             count = sum(fact.source_id == card.id for fact in facts)

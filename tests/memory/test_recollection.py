@@ -5,14 +5,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from agents.contracts.contract import Brief
+from agents.contracts.contract import Brief, ScopingTurn, UnheardTurn
 from agents.contracts.fact import MemoryNote, Remembered, Selection, Sighting
 from agents.contracts.frozen import digest
 from agents.contracts.plan import Leaf, PlanningInput
 from agents.contracts.sources import Source
 from agents.contracts.verification import Claim, Evidence, SentenceCheck
-from agents.core.budget import Deadline
+from agents.core.budget import NOTHING, Deadline
 from agents.core.errors import SourceError
+from agents.core.role import RoleAnswer
 from agents.memory.embedders import StaticEmbedder
 from agents.memory.knowledge import ANSWERS, MemoryDown
 from agents.memory.qdrant_knowledge import QdrantKnowledge
@@ -535,3 +536,13 @@ async def test_a_page_that_changes_with_every_visit_keeps_its_facts(life):
     assert (reads, CLOSED in {query.text for query in web.asked}) == (0, False)
     assert {fact.known_since for fact in facts_of(outcome)} == {"2026-11-27"}
     assert all("visitors" not in fact.quote for fact in facts_of(outcome))
+
+
+def test_what_a_manager_said_to_nobody_is_read_again_from_what_was_kept():
+    said = ScopingTurn(
+        reply="Fine.", queries=(QUERY,), open_questions=(), query_type="other", tier="simple", language="en", ready=True
+    )
+    unheard = UnheardTurn.model_validate(said.model_dump(exclude={"reply"}))
+    asked = RoleAnswer[UnheardTurn](output=unheard, role="manager", prompt="manager", model="m", usage=NOTHING)
+
+    assert RoleAnswer[UnheardTurn].model_validate_json(asked.model_dump_json()).output == unheard

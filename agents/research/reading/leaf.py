@@ -283,7 +283,7 @@ def gathered(
     a question that takes several, and, where nothing else was found, where its document is called after what was asked
     about: the first step. Of a question for a fact, what only shares its name or its words goes where better is at hand.
     """
-    facts: dict[str, Fact] = {}
+    facts: dict[tuple[str, str], Fact] = {}  # what a page says twice is one fact
     sources: dict[str, SourceCard] = {}
     rejected: list[RejectedSource] = []
     problems: list[Problem] = []
@@ -327,7 +327,8 @@ def gathered(
             used += one.reading.aside
         if used:
             sources[one.card.id] = one.card
-            facts.update({fact.id: fact for fact in used})
+            for fact in used:
+                facts.setdefault((fact.source_id, fact.quote), fact)
         else:
             rejected.append(RejectedSource(url=url, title=title, reason=READ_FOR_NOTHING, read=True))
     return tuple(facts.values()), tuple(sources.values()), tuple(rejected), problems

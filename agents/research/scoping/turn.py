@@ -9,7 +9,7 @@ import asyncio
 import re
 from collections.abc import Sequence
 
-from agents.contracts.contract import Agreement, Brief, Query, ScopingInput, ScopingTurn, Turn
+from agents.contracts.contract import Agreement, Brief, Query, ScopingInput, ScopingTurn, Turn, UnheardTurn
 from agents.contracts.frozen import Spent, Tier, booked
 from agents.contracts.plan import Plan
 from agents.contracts.report import Commission
@@ -191,7 +191,7 @@ class JudgedQuestion(Charged):
     """The manager's verdict on one question, as a step leaves it."""
 
     scope: ScopingState
-    turn: ScopingTurn
+    turn: ScopingTurn | UnheardTurn
     asked: RoleAsked
 
     def as_event(self, node: str) -> Event:
