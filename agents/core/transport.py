@@ -8,12 +8,16 @@ store, says whose certificates are believed.
 
 import asyncio
 import importlib.util
+import ipaddress
 import os
 import random
 import re
+import ssl
 import urllib.request
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -112,15 +116,21 @@ def prepare() -> None:
                 f"{variable} names a SOCKS proxy, which needs one more package: pip install 'dossier[socks]'."
             )
     if proxies():
-        beside = os.environ.get("no_proxy") or os.environ.get("NO_PROXY", "")
-        kept = [part.strip() for part in beside.split(",") if part.strip()]
-        os.environ["NO_PROXY"] = os.environ["no_proxy"] = ",".join(dict.fromkeys((*kept, *LOOPBACK)))
+        kept = _beside()  # others know "*" only where it stands alone
+        os.environ["NO_PROXY"] = os.environ["no_proxy"] = (
+            "*" if "*" in kept else ",".join(dict.fromkeys((*kept, *LOOPBACK)))
+        )
     own = os.environ.get("SSL_CERT_FILE")
     if own and not Path(own).is_file():
         raise ConfigError(f"SSL_CERT_FILE: there is no file {own}.")
     bundle = next((value for name in _BUNDLES if Path(value := os.environ.get(name, "")).is_file()), "")
     if bundle and not own:
-        os.environ["SSL_CERT_FILE"] = bundle
+        own = os.environ["SSL_CERT_FILE"] = bundle
+    try:
+        if own:
+            ssl.create_default_context(cafile=own)
+    except OSError as error:  # an SSLError is one
+        raise ConfigError(f"SSL_CERT_FILE: {own} holds no certificates in PEM form.") from error
 
 
 def keep_silent() -> None:
@@ -133,8 +143,8 @@ def proxies() -> dict[str, str]:
     found = urllib.request.getproxies()
     return {
         f"{scheme.upper()}_PROXY": proxy if "://" in proxy else f"http://{proxy}"
-        for scheme, proxy in found.items()
-        if scheme in ("http", "https", "all") and proxy
+        for scheme, written in found.items()
+        if scheme in ("http", "https", "all") and (proxy := written.strip(" \"'"))
     }
 
 
@@ -142,19 +152,35 @@ def proxy_for(scheme: str, host: str) -> str:
     """Give the proxy through which a host is reached; empty where it is reached directly."""
     known = proxies()
     proxy = known.get(f"{scheme.upper()}_PROXY") or known.get("ALL_PROXY", "")
-    return "" if not proxy or host in LOOPBACK or urllib.request.proxy_bypass(host) else proxy
+    return "" if not proxy or host.strip("[]") in LOOPBACK or any(_covers(one, host) for one in _beside()) else proxy
+
+
+def _beside() -> list[str]:
+    """List what is reached without a proxy, in whatever way the list is written."""
+    listed = os.environ.get("no_proxy") or os.environ.get("NO_PROXY", "")
+    return [part for part in re.split(r"[\s,;\"']+", listed) if part]
+
+
+def _covers(entry: str, host: str) -> bool:
+    """Tell whether an entry of NO_PROXY means a host: a name and those below it, a pattern, an address, a network."""
+    host, entry = host.strip("[]").casefold(), entry.casefold()
+    with suppress(ValueError):
+        return ipaddress.ip_address(host) in ipaddress.ip_network(entry.strip("[]"), strict=False)
+    if entry == "<local>":
+        return "." not in host
+    name = re.sub(r":\d+$", "", entry).removeprefix("*").removeprefix(".")
+    return entry == "*" or host == name or host.endswith(f".{name}") or fnmatchcase(host, entry)
 
 
 def shown(proxy: str) -> str:
     """Write a proxy's address without a name and a password in it."""
-    parts = urlsplit(proxy)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+    return re.sub(r"://.*@", "://", proxy)  # a password may hold signs that end an address elsewhere
 
 
 def lines() -> list[str]:
     """Say which way out is taken."""
     said = [f"  {variable}: {shown(proxy)}" for variable, proxy in proxies().items()]
-    beside = [part for part in os.environ.get("NO_PROXY", "").split(",") if part not in LOOPBACK]
+    beside = [part for part in _beside() if part not in LOOPBACK]
     said += [f"  not for: {', '.join(beside)}"] if said and any(beside) else []
     own = os.environ.get("SSL_CERT_FILE")
     return [*(said or ["  no proxy is set"]), f"  certificates: {own or 'as the system has them'}"]

@@ -25,6 +25,7 @@ import httpx2
 
 from agents.core.model_answers import CLOSING, FENCE, drop_thoughts, strict_json
 from agents.core.role import estimated_tokens
+from agents.core.transport import proxy_for
 from agents.llm.litellm_errors import words_in
 
 Wire = dict[str, Any]
@@ -66,8 +67,7 @@ class ChatCompletions:
             limits = httpx2.Limits(max_connections=None, max_keepalive_connections=64)
             timeout = httpx2.Timeout(self._timeout_s, connect=CONNECT_S, pool=None)
             # To load the certificates takes a moment, which a server without them need not cost.
-            secure = self._url.startswith("https:")
-            of_loop[self._url] = httpx2.AsyncClient(limits=limits, timeout=timeout, verify=secure)
+            of_loop[self._url] = httpx2.AsyncClient(limits=limits, timeout=timeout, **way_to(self._url))
         return of_loop[self._url]
 
     async def pieces(self, body: Wire, key: str) -> AsyncGenerator[Wire]:
@@ -129,6 +129,13 @@ async def close_connections() -> None:
     """Close the connections of this event loop."""
     for client in _clients.pop(asyncio.get_running_loop(), {}).values():
         await client.aclose()
+
+
+def way_to(url: str) -> Wire:
+    """Give what a client needs to know of the way to a server: proxy and certificates, as everywhere else."""
+    parts = urlsplit(url)
+    verify = httpx2.create_ssl_context() if parts.scheme == "https" else False
+    return {"proxy": proxy_for(parts.scheme, parts.hostname or "") or None, "verify": verify, "trust_env": False}
 
 
 def bearer(key: str) -> dict[bytes, bytes]:

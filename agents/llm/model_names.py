@@ -16,7 +16,7 @@ import httpx2
 
 from agents.core.errors import ConfigError
 from agents.core.settings import BESIDE, OFFLINE
-from agents.llm.chat_completions import bearer
+from agents.llm.chat_completions import bearer, way_to
 
 PROVIDERS = frozenset(Path(__file__).with_name("providers.txt").read_text("ascii").split())
 """What litellm takes for a provider in front of a model's name. A test compares this with the library."""
@@ -159,7 +159,7 @@ def slots_at(address: str) -> int | None:
 def _asked(address: str, patience_s: float, key: str = "") -> dict[str, object]:
     """Give the JSON object that a server answers with, a list as its `data`; empty when it answers with anything else."""
     try:
-        answer = httpx2.get(address, headers=bearer(key), timeout=patience_s, verify=address.startswith("https:"))
+        answer = httpx2.get(address, headers=bearer(key), timeout=patience_s, **way_to(address))
         found = answer.json() if answer.status_code == 200 else {}
     except (OSError, httpx2.HTTPError, httpx2.InvalidURL, ValueError):
         return {}

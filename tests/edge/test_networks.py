@@ -284,3 +284,28 @@ async def test_a_companys_own_certificate_is_explained_and_believed_once_it_is_n
     finally:
         monkeypatch.setenv("SSL_CERT_FILE", "")
         server.close()
+
+
+@pytest.mark.parametrize(
+    ("beside", "host"),
+    [("10.0.0.0/8", "10.1.2.3"), ("fd00::/8", "fd00::5"), ("*.corp.example", "wiki.corp.example"), ("*", "a.example"),
+     (".corp.example", "wiki.corp.example"), ("a.example:443", "a.example"), ("a.example;b.example", "b.example"),
+     ("a.example b.example", "b.example"), ("<local>", "intranet"), ("10.*", "10.1.2.3"), ("A.Example", "a.example")],
+)  # fmt: skip
+def test_what_is_reached_without_a_proxy_is_read_in_each_way_that_people_write_it(through, beside, host):
+    through(HTTPS_PROXY="http://px.example:3128", NO_PROXY=beside)
+    assert transport.proxy_for("https", host) == ""
+    assert transport.proxy_for("https", "other.org") == ("" if beside == "*" else "http://px.example:3128")
+
+
+@pytest.mark.parametrize("proxy", ["http://u:p@ss@px:3128", "http://u:p#ss@px:3128", "http://u:p/ss@px:3128"])
+def test_no_password_of_a_proxy_is_shown_whatever_signs_it_holds(proxy):
+    assert transport.shown(proxy) == "http://px:3128"
+
+
+@pytest.mark.parametrize("content", [b"", b"\x30\x82junk", b"<html>Sign in</html>"])
+def test_a_file_without_certificates_is_told_in_one_line(through, monkeypatch, tmp_path, content):
+    (tmp_path / "own.pem").write_bytes(content)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "own.pem"))
+    with pytest.raises(ConfigError, match="no certificates in PEM form"):
+        transport.prepare()
