@@ -122,7 +122,7 @@ def evaluate(arguments: Annotated[list[str] | None, typer.Argument()] = None) ->
     try:
         measuring = import_module("tests.eval.command")
     except ModuleNotFoundError:
-        fail("`eval` is for development: run it in the folder of a checkout.", 2)
+        fail("`eval` is for development: run `python -m agents eval` in the folder of a checkout.", 2)
     measuring.app(arguments or [])
 
 
