@@ -234,7 +234,8 @@ def _write_table(table: Element) -> None:
     heads = 0
     for row, found in zip(rows, cells, strict=True):
         above = row.getparent()
-        if not ((above is not None and above.tag == "thead") or all(cell.tag == "th" for cell in found)):
+        corner = found[1:] if len(found) > 1 and not _cell_text(found[0]) else found
+        if not ((above is not None and above.tag == "thead") or all(cell.tag == "th" for cell in corner)):
             break
         heads += 1
     named = all(found[0].tag == "th" for found in cells[heads:] if found)

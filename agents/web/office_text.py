@@ -301,6 +301,7 @@ _RTF_TOKEN = re.compile(r"\\([a-zA-Z]+)(-?\d+)? ?|([{}])|\\'[0-9a-fA-F]{2}|\\[^a
 _RTF_HIDES = {"strike", "striked", "v", "deleted"}
 _RTF_SPECK = 4  # half points of a letter that cannot be read
 _UP, _DOWN, _NOTE, _END = "\ue001", "\ue002", "\ue003", "\ue004"
+_RTF_SHIFTS = {"super": _UP, "up": _UP, "sub": _DOWN, "dn": _DOWN}
 _RTF_RAISED = re.compile(f"([{_UP}{_DOWN}])([^{_UP}-{_END}]*){_END}")
 _RTF_NOTE = re.compile(f"{_NOTE}([^{_END}]*){_END}")
 
@@ -349,8 +350,8 @@ def _rtf_marked(text: str) -> Iterator[str]:
             hidden = hidden | {word} if unseen else hidden - {word}
         elif word == "plain":
             hidden, mark = frozenset(), ""
-        elif word in {"super", "sub"}:
-            mark = "" if number == "0" else _UP if word == "super" else _DOWN
+        elif word in _RTF_SHIFTS:
+            mark = "" if number == "0" else _RTF_SHIFTS[word]
         elif word == "nosupersub":
             mark = ""
         elif word == "footnote":
@@ -360,7 +361,7 @@ def _rtf_marked(text: str) -> Iterator[str]:
         if mark != before:
             yield (f"\\u{_code(_END)}?" if before else "") + (f"\\u{_code(mark)}?" if mark else "")
         if brace or (word and not (notes and word in {"par", "pard"})):
-            yield token[0] if word not in {"super", "sub"} else ""
+            yield token[0] if word not in _RTF_SHIFTS else ""
         elif not hidden and not word:
             yield token[0]
 

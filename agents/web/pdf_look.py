@@ -84,7 +84,7 @@ class Look:
         Fonts have raised and lowered figures of their own, and raised letters, as large as the others and on their line.
         """
         ink = self._of(at)
-        if letter.isalnum() and ink.size:
+        if (letter.isalnum() or letter == "+") and ink.size:
             edges = [ctypes.c_double() for _ in range(4)]
             raw.FPDFText_GetCharBox(self._text_page, at, edges[0], edges[1], edges[2], edges[3])
             low, high = ((edges[n].value - ink.baseline) / ink.size for n in (2, 3))

@@ -183,7 +183,7 @@ def _drawn(text_page: pypdfium2.PdfTextPage, look: Look) -> Iterator[Word]:
         _, _, right, _ = _box(text_page, last, box)
         written, is_script = visible(match[0]), False
         size, baseline = look.set(first, match[0][0])
-        if len(written) > 1 and (any(map(str.isdigit, written)) or look.set(last) != (size, baseline)):
+        if len(written) > 1 and (any(map("0123456789+".count, written)) or look.set(last) != (size, baseline)):
             sets = _signed(match[0], [look.set(places[one], text[one]) for one in range(*match.span())])
             largest = max(range(len(sets)), key=lambda one: sets[one][0])
             size, baseline = sets[largest]

@@ -261,6 +261,11 @@ def rich(n, b, text):
 rich('unicode skips, fields', b"{\\rtf1\\ansi\\uc1 It cost \\u8364?\\uc0 412 {\\field{\\*\\fldinst HYPERLINK ORDER}{\\fldrslt crowns}}.\\par \\uc2\\u20013\\'d6\\'d0 end.\\par}", 'It cost €412 crowns.\n中 end.')
 rich('raised in cells, empty cells, list text', b"{\\rtf1\\ansi\\trowd\\cellx1\\cellx2 Year\\cell Litres\\cell\\row\\trowd 1994\\cell 10{\\super 6}\\cell\\row\\trowd 1995\\cell\\cell\\row\\pard{\\listtext\\'b7\\tab}One gate\\par}", 'Year: 1994; Litres: 10⁶.\nYear: 1995.\n· One gate')
 rich('sjis and surrogates', b"{\\rtf1\\ansi\\ansicpg932{\\fonttbl{\\f0\\fcharset128 MS;}}\\f0 \\'83\\'5f\\'83\\'80 412.\\par \\uc1\\u-10187?\\u-8960? ok.\\par}", 'ダム 412.\nok.')
+html('row heads and empty cells, right to left', '<table dir=rtl><tr><td></td><th>1994</th><th>1995</th></tr><tr><th>رجال</th><td>4</td><td></td></tr><tr><th>نساء</th><td></td><td>13</td></tr></table>', HEAD + 'رجال; 1994: 4.\nنساء; 1995: 13.')
+html('chemistry', '<p>Fe<sup>3+</sup>, SO<sub>4</sub><sup>2−</sup>, C<sub>6</sub>H<sub>12</sub>O<sub>6</sub>, <sup>14</sup>CO<sub>2</sub>.</p>', HEAD + 'Fe³⁺, SO₄²⁻, C₆H₁₂O₆, ¹⁴CO₂.')
+pdf('raised signs', typeset('The rate is 5 mol L#super[−1] s#super[−1] and Na#super[+] with Ca#super[2+] in all the years of the town, 5 + 3.'), 'The rate is 5 mol L⁻¹ s⁻¹ and Na⁺ with Ca²⁺ in all the years of the town, 5 + 3.')
+rich('raised by half points', rb"{\rtf1\ansi Next 10{\up6 6} more of H{\dn6 2}O.\par}", 'Next 10⁶ more of H₂O.')
+
 # fmt: on
 
 
