@@ -820,7 +820,7 @@ parts.ResearchRun =
     /** Stage, time and Stop under the header, while the card is scrolled away. */
     function Strip({ job, seconds, minutes, edge, show, stop }) {
       const [ask, setAsk] = useState(false);
-      const style = { top: edge.top, left: edge.left, width: edge.width };
+      const style = { top: edge.top, left: edge.left, [edge.width < 600 ? 'width' : 'maxWidth']: edge.width };
       return (
         <div className="ds-strip" role="region" aria-label={t('The run at a glance')} style={style}>
           {Icon(React, 'working', 15)}
