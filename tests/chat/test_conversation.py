@@ -474,7 +474,7 @@ async def test_an_edit_shows_the_draft_anew_with_what_changed(talker, text, chan
 
 
 async def test_a_query_is_dropped_by_its_number_without_planning_again(tmp_path):
-    second = QUERY.model_copy(update={"text": "How many passengers did it carry?"})
+    second = QUERY.model_copy(update={"text": "How many passengers did the Orvane ferry carry?"})
     talker = scripted(tmp_path, turn(QUERY, second, ready=True))
     await talker("two questions")
     asked = len(talker.team.models["planner"].asked)
