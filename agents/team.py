@@ -6,7 +6,6 @@ What the faces (chat, routes, command line) may use of this module: `Team`, `ope
 """
 
 import asyncio
-import importlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -399,7 +398,8 @@ class Team:
         bound = [part for model in self.models.values() for part in parts_of(model)]
         if any(isinstance(model, LiteLLMModel) and model.through_litellm for model in bound):
             warm_up()
-        importlib.import_module("agents.report.formats")
+        import agents.report.formats  # noqa: F401
+
         direction("warm")
         self.prompts.compile()
         asks_for_facts("How many were closed in May 2020?")  # word lists and the names of months

@@ -5,7 +5,6 @@ local user on loopback, else whoever has the key).
 """
 
 import asyncio
-import contextlib
 import functools
 import gc
 import hmac
@@ -18,7 +17,6 @@ import socket
 import sys
 import tomllib
 import types
-from collections.abc import Callable
 from pathlib import Path
 
 from agents.core import paths
@@ -226,19 +224,9 @@ def serve(settings: Settings) -> None:
     site.reach.tell = functools.partial(print, flush=True)
 
     class Server(uvicorn.Server):
-        wake: Callable[[], object] = staticmethod(lambda: None)
-
         async def main_loop(self) -> None:
-            # Each second, for the date in its answers, and at once when told to end: uvicorn looks ten times a second.
-            told = asyncio.Event()
-            self.wake = functools.partial(asyncio.get_running_loop().call_soon_threadsafe, told.set)
-            while not await self.on_tick(0):
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(told.wait(), 1.0)
-
-        def handle_exit(self, sig: int, frame: types.FrameType | None) -> None:
-            super().handle_exit(sig, frame)
-            self.wake()
+            while not await self.on_tick(0):  # noqa: ASYNC110 - it is a signal that uvicorn waits for
+                await asyncio.sleep(0.5)  # not ten times a second, which an idle server pays for
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             # Before the connections are waited for: event streams end with their runs, and open pages are told why.

@@ -158,8 +158,8 @@ class JobQueue:
         _run_attempt = attempt
         _dbos.queue_thread = self._bell.serve_queue  # type: ignore[attr-defined, assignment]
         # Messages, schedules and time-outs of workflows, of which there are none here: DBOS would look for them for ever.
-        SystemDatabase.run_notification_listener = _ends  # type: ignore[assignment, method-assign]
-        _dbos.dynamic_scheduler_loop = _dbos.background_jobs_thread = _ends  # type: ignore[attr-defined, assignment]
+        SystemDatabase.run_notification_listener = lambda _: None  # type: ignore[assignment, method-assign]
+        _dbos.dynamic_scheduler_loop = _dbos.background_jobs_thread = lambda *_: None  # type: ignore[attr-defined, assignment]
         try:
             # The queue is there before DBOS looks: it looks again only a second later.
             await asyncio.to_thread(self._register, options.get("system_database_engine"))
@@ -272,10 +272,6 @@ def _sqlite_engine(url: str) -> sa.Engine:
             connection.execute(f"PRAGMA {pragma}")
 
     return engine
-
-
-def _ends(*_: object) -> None:
-    """Stand in for a thread of DBOS that has nothing to do here."""
 
 
 def _not_about_cancelling(record: logging.LogRecord) -> bool:
