@@ -238,12 +238,24 @@ def _other_period(claim: str, quote: str) -> bool:
 
 def _same_measure(claim: str, quote: str, card: SourceCard) -> bool:
     """Tell whether words say most of what a claim says of its subject, or its contrary; the subject's own words don't count."""
-    subject = frozenset[str]().union(*subject_of(claim).names) | stems_of(card.title)
-    telling = frozenset(content_words(claim)) - subject
-    said = {root(word) for word in plain_words(claim) if word.isalpha() and len(word) > 1 and stem(word) in telling}
-    held = frozenset(root(word) for word in plain_words(quote))
-    got = sum(bool(opposites(one) & held) or share(frozenset({one}), quote) > 0 for one in said)
-    return got >= SAME_MEASURE * len(said)
+    subject = frozenset[str]().union(*subject_of(claim).names)
+    said = _telling(claim, subject | stems_of(card.title))
+    if len(said - _lost(said, quote)) < SAME_MEASURE * len(said):
+        return False
+    # "Bare sand beside the meadows buried 14 g" says nothing of the meadows: before the figures both say something else.
+    mine, theirs = (text[: figures(text)[0].start] if figures(text) else "" for text in (claim, quote))
+    return not (_lost(_telling(mine, subject), theirs or quote) and _lost(_telling(theirs, subject), claim))
+
+
+def _telling(text: str, subject: frozenset[str]) -> frozenset[str]:
+    words = frozenset(content_words(text)) - subject
+    return frozenset(root(one) for one in plain_words(text) if one.isalpha() and len(one) > 1 and stem(one) in words)
+
+
+def _lost(words: frozenset[str], text: str) -> frozenset[str]:
+    """Give the words that a text has neither in like words nor in their contrary."""
+    held = frozenset(root(word) for word in plain_words(text))
+    return frozenset(one for one in words if not opposites(one) & held and not share(frozenset({one}), text))
 
 
 def _other_unit(claim: str, quote: str) -> bool:
