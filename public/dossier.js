@@ -849,7 +849,9 @@ let plainHint = '';
 function hint() {
   const box = document.getElementById('chat-input');
   if (!box || box.tagName !== 'TEXTAREA') return;
-  const now = document.querySelector('.ds-run[data-job="running"], .ds-run[data-job="queued"], .ds-run[data-job="blocked"]')
+  const now = document.querySelector(
+    '.ds-run[data-job="running"], .ds-run[data-job="queued"], .ds-run[data-job="blocked"]',
+  )
     ? 'run'
     : document.querySelector('.ds-contract[data-contract="draft"][data-ready="yes"]')
       ? 'draft'

@@ -632,12 +632,19 @@ parts.ResearchRun =
       if (job.blocked_reason === 'paused')
         return [t('Paused.'), t('Nothing is searched or paid for until you resume.'), resume];
       if (job.blocked_reason === 'awaiting_key')
-        return [t('The model provider refused the key.'), t('Nothing was lost. Mend the key in .env, then resume.'), resume];
+        return [
+          t('The model provider refused the key.'),
+          t('Nothing was lost. Mend the key in .env, then resume.'),
+          resume,
+        ];
       if (job.blocked_reason === 'needs_rework')
         return [
           t('The judge sent this report back.'),
           t('It stands below with what was found wanting.'),
-          [['rework', t('Write it anew')], ['release', t('Release as it is')]],
+          [
+            ['rework', t('Write it anew')],
+            ['release', t('Release as it is')],
+          ],
         ];
       return [t('The run rests.'), job.note || '', resume];
     }
