@@ -379,7 +379,7 @@ class Team:
         if brief is not None:
             # Caps bound the searches and sources of the whole run, not those of each leaf and round.
             caps = commission.contract.caps if commission.contract else caps_of(brief, self.means.limits)
-            handlers = bounded(handlers, caps)
+            handlers = bounded(handlers, caps, lambda: context.in_vain)
         handlers = with_facts_of(handlers, commission.earlier)
 
         def document(job_id: str, outcome: Outcome, actual: Actual) -> ReportDocument:

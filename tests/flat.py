@@ -15,7 +15,7 @@ QUERIES = (
 )
 FLAT = FlatPlan(
     feasible=True, reasons=(), suggested_splits=(), tier="simple", query_type="statistics", queries=QUERIES,
-    claims=("The Orvane line was closed on fewer than 20 days in 2022/23.",),
+    claims=("The Orvane line was closed on fewer than 10 days in 2022/23.",),
 )  # fmt: skip
 TOO_BROAD = FlatPlan(
     feasible=False, reasons=("It names no period.",), suggested_splits=("Winter 2022/23?", "Winter 2020/21?"),

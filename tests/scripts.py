@@ -59,7 +59,7 @@ FLAT = tree(
     leaf("Closures", "On how many days was the Orvane ferry line closed in winter?"),
     leaf("Costs", "What did the Orvane winter service cost?"),
     leaf("Passengers", "How many passengers did the Orvane ferry carry?"),
-    claims=("The Orvane line was closed on fewer than 20 days in 2022/23.",),
+    claims=("The Orvane line was closed on fewer than 10 days in 2022/23.",),
 )
 
 

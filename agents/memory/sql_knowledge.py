@@ -11,7 +11,7 @@ import threading
 import zlib
 from array import array
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -104,13 +104,9 @@ class SqlKnowledge(KnowledgeStore):
         def named() -> tuple[str, ...]:
             found = set(self._open)
             for path in self.folder.glob("*.db"):
-                db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-                try:
+                # What is not ours, or damaged: whoever owns it hears of it when they ask.
+                with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db, suppress(sqlite3.Error):
                     found |= {str(row[0]) for row in db.execute("select owner from info")}
-                except sqlite3.Error:  # not ours, or damaged: whoever owns it hears of it when they ask
-                    continue
-                finally:
-                    db.close()
             return tuple(sorted(found))
 
         return await asyncio.to_thread(named)

@@ -79,8 +79,9 @@ def _of_part(part: str) -> list[Author]:
         one = _person(part[: suffix.start()].strip())
         return [Author(one.family, f"{one.given}, {suffix[1]}")] if one.given else [Author(part)]
     names = [name.strip() for name in part.split(",") if name.strip()]
-    if all(_WITH_INITIALS.fullmatch(name) for name in names):
-        return [Author(found[1], found[2]) for name in names if (found := _WITH_INITIALS.fullmatch(name))]
+    initialled = [_WITH_INITIALS.fullmatch(name) for name in names]
+    if all(found and found[2].isupper() for found in initialled):  # scripts without capitals have no initials
+        return [Author(found[1], found[2]) for found in initialled if found]
     if all(_ONE_WORD.fullmatch(name) for name in names):
         return [Author(name) for name in names]
     if len(names) > 1 and all(_is_full(name) for name in names):

@@ -8,6 +8,7 @@ from agents.contracts.frozen import Frozen, Spent
 from agents.contracts.plan import Plan, PlannedClaim
 from agents.contracts.report import Commission, Outcome
 from agents.core.budget import Limits as Spending
+from agents.core.budget import Usage
 from agents.core.errors import DossierError, StepFailed
 from agents.core.events import Charged, Event, JobChanged, NodeChanged, Planned, RoleAsked
 from agents.core.port import Ctx, Handler, together
@@ -53,6 +54,12 @@ class PaidBefore(Charged):
 async def paid_before(spent: Spent) -> PaidBefore:
     """Book what scoping and planning took: the body of a step."""
     return PaidBefore(spent=spent, usage=spent.usage)
+
+
+async def searched_in_vain(context: RunContext, planned: frozenset[str]) -> Charged:
+    """Book searches that were begun for a plan which then became another one: the body of a step."""
+    made = context.ahead.made if context.ahead else set[str]()
+    return Charged(usage=Usage(searches=len(made - planned)))
 
 
 class Means(Frozen):
@@ -130,6 +137,9 @@ def research_handler(context: RunContext, means: Means) -> Handler:
             ctx.emit(f"contract:{contract.hash}", Planned(contract=contract))
         paid = [(f"{one.role} {one.model}", one) for one in contract.spent]
         await ctx.fan("before", paid_before, paid, gives=PaidBefore, pool="local")
+        planned = frozenset(text for plan in contract.plans for leaf in plan.root.leaves() for text in leaf.searches)
+        ahead = await ctx.call("ahead", "0", searched_in_vain, context, planned, gives=Charged, pool="local")
+        context.in_vain = ahead.usage.searches
         brief = contract.brief
         ctx.emit("stage:collecting", JobChanged(status="running", stage="collecting"))
         several = len(contract.plans) > 1

@@ -122,6 +122,8 @@ class LookAhead:
 
     def __init__(self) -> None:
         self.searches: Once[Searched] = Once()
+        self.made: set[str] = set()
+        """What was searched for."""
         self._allowed = False
         self._wanted: list[Callable[[], Awaitable[object]]] = []
         self._begun: set[asyncio.Future[object]] = set()
@@ -212,6 +214,8 @@ class RunContext:
     pages: Once[RetrievedSource] = field(default_factory=Once)
     searches: Once[Searched] = field(default_factory=Once)
     answers: Once[Charged] = field(default_factory=Once)
+    in_vain: int = 0
+    """Searches that were begun for a plan which then became another one; they count against the caps."""
     ahead: LookAhead | None = None
     """Where a plan's searches may begin while it is written: its run is authorized by the request for it."""
     earlier: EarlierRuns | None = None

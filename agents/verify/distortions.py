@@ -163,8 +163,10 @@ def _slot(
 
 
 def _same_figures(mine: ParsedSentence, theirs: ParsedSentence) -> bool:
-    """Tell whether all figures of the sentence are in the source, and some of them in another unit or spelling."""
-    equal = [(one, [other for other in theirs.figures if one.equals(other)]) for one in mine.figures]
+    """Tell whether the source has all figures of the sentence, some in another unit or spelling, or within its bounds."""
+    equal = [
+        (one, [other for other in theirs.figures if one.equals(other) or one.allows(other)]) for one in mine.figures
+    ]
     spelled = {theirs.text[one.start : one.end] for one in theirs.figures}
     changed = any(
         mine.text[one.start : one.end] not in spelled or any(one.unit != other.unit for other in others)

@@ -16,7 +16,7 @@ TOGETHER = Means(loop=LoopSettings(read_together=True))
 TWO = tree(
     leaf("Closures", "On how many days was the Orvane ferry line closed?"),
     leaf("Costs", "What did the Orvane winter service cost?"),
-    claims=("The Orvane line was closed on fewer than 20 days in 2022/23.",),
+    claims=("The Orvane line was closed on fewer than 10 days in 2022/23.",),
 )
 
 

@@ -243,8 +243,15 @@ def _same_measure(claim: str, quote: str, card: SourceCard) -> bool:
     if len(said - _lost(said, quote)) < SAME_MEASURE * len(said):
         return False
     # "Bare sand beside the meadows buried 14 g" says nothing of the meadows: before the figures both say something else.
-    mine, theirs = (text[: figures(text)[0].start] if figures(text) else "" for text in (claim, quote))
+    mine, theirs = map(_before_figures, (claim, quote))
     return not (_lost(_telling(mine, subject), theirs or quote) and _lost(_telling(theirs, subject), claim))
+
+
+def _before_figures(text: str) -> str:
+    """Give what a sentence says before its first figure, without the words of its bound: fewer than 10."""
+    first = next(iter(figures(text)), None)
+    parts = text[: first.start].rsplit(maxsplit=2 if first.bound else 0) if first else []
+    return parts[0] if parts else ""
 
 
 def _telling(text: str, subject: frozenset[str]) -> frozenset[str]:

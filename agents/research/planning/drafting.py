@@ -130,6 +130,8 @@ class Begun:
         """Ask what is known before the web; the planner goes on writing meanwhile."""
         if (earlier := self._context.earlier) is None or not await earlier.answered(leaf, self._setting):
             query = query_of(self._setting, leaf.searches[0])
+            if self._context.ahead:
+                self._context.ahead.made.add(leaf.searches[0])
             await self._context.search(query, Deadline(), ahead=True)
 
 

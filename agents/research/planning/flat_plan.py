@@ -1,6 +1,6 @@
 """The smallest tree: one executor, one phase, a leaf per query; and caps that hold over all its rounds together."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from agents.contracts.contract import Caps
 from agents.contracts.finding import Finding
@@ -61,14 +61,14 @@ NOTHING = Grant(searches=0, sources=0)
 class Allowance:
     """Searches and sources of a run: handed out leaf by leaf, what a leaf did not use comes back."""
 
-    def __init__(self, searches: int, sources: int) -> None:
-        self.searches, self.sources = searches, sources
+    def __init__(self, searches: int, sources: int, in_vain: Callable[[], int]) -> None:
+        self.searches, self.sources, self._in_vain = searches, sources, in_vain
         self._granted: dict[str, Grant] = {}
         self._read: set[str] = set()
 
     async def grant(self, path: str, searches: int, sources: int) -> Grant:
         """Reserve for a leaf: the body of a step."""
-        left_searches = self.searches - sum(grant.searches for grant in self._granted.values())
+        left_searches = self.searches - self._in_vain() - sum(grant.searches for grant in self._granted.values())
         left_sources = self.sources - len(self._read) - sum(grant.sources for grant in self._granted.values())
         grant = Grant(searches=max(0, min(searches, left_searches)), sources=max(0, min(sources, left_sources)))
         self.note(path, grant)
@@ -80,9 +80,15 @@ class Allowance:
         self._read.update(map(canonical, read))
 
 
-def bounded(handlers: Handlers, caps: Caps) -> Handlers:
-    """Keep everything that searches and reads in a run together within its caps: leaves first, then the challenge."""
-    allowance = Allowance(caps.searches, caps.sources)
+def bounded(handlers: Handlers, caps: Caps, in_vain: Callable[[], int] = lambda: 0) -> Handlers:
+    """Keep everything that searches and reads in a run together within its caps: leaves first, then the challenge.
+
+    Args:
+        handlers: of all kinds of branches.
+        caps: of the run.
+        in_vain: searches that were begun for a plan which then became another one.
+    """
+    allowance = Allowance(caps.searches, caps.sources, in_vain)
     return {
         **handlers,
         "leaf": _bounded_leaf(handlers["leaf"], allowance),
