@@ -206,7 +206,7 @@ async def _draft(team: Team, context: RunContext, task: str, wish: RunOptions, u
         given = FlatPlanInput(
             task=task,
             tier=wish.tier,
-            max_queries=wish.max_queries or MAX_QUERIES,
+            max_queries=wish.max_queries or team.settings.max_queries or MAX_QUERIES,
             survey=await context.survey(task),
             language=language_of(task),
             today=context.today,

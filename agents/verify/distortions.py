@@ -165,7 +165,8 @@ def _slot(
 def _same_figures(mine: ParsedSentence, theirs: ParsedSentence) -> bool:
     """Tell whether the source has all figures of the sentence, some in another unit or spelling, or within its bounds."""
     equal = [
-        (one, [other for other in theirs.figures if one.equals(other) or one.allows(other)]) for one in mine.figures
+        (one, [other for other in theirs.figures if one.equals(other) or (one.allows(other) and not other.bound)])
+        for one in mine.figures
     ]
     spelled = {theirs.text[one.start : one.end] for one in theirs.figures}
     changed = any(
