@@ -8,13 +8,14 @@ Strict JSON first; the repair library only ever sees one isolated slice with bot
 was cut off, because it would close a half item and make it look whole.
 """
 
+import html
 import json
 import re
 from collections.abc import Iterator
 from types import UnionType
 from typing import Annotated, Literal, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from agents.contracts.frozen import Frozen
 
@@ -27,7 +28,7 @@ OPENING = re.compile(
 """How the families of models mark their thoughts."""
 CLOSING = re.compile(
     rf"</{_NAME}>|<\|(?:/|end_){_NAME}\|>|◁/think▷|\[/THINK\]|<\|end_of_thought\|>|<unused95>|<channel\|>"
-    r"|<\|channel\|>final\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>|\bassistantfinal(?=\s*[\[{`])",
+    r"|<\|end\|>\s*<\|(?:begin|start)\|>assistant<\|content\|>|<\|channel\|>final\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>|\bassistantfinal(?=\s*[\[{`])",
     re.IGNORECASE,
 )
 
@@ -142,11 +143,11 @@ MAX_STARTS = 50
 TEXT_KEYS = ("query", "text", "question")
 """Where a list of texts came as a list of objects, the field that holds the text."""
 
-_BEGINS_LIKE_JSON = re.compile(r"""\{\s*(?:["'“/]|\w+\s*:)|\[\s*["'“{\[/]""")
+_BEGINS_LIKE_JSON = re.compile(r"""\{\s*(?:["'“/#]|\w+\s*:)|\[\s*["'“{\[/]""")
 _NUMBER = re.compile(r"\s*-?\d+(?:\.\d+)?\s*%?\s*")
 _CLOSERS = {"{": "}", "[": "]"}
 _QUOTES = {'"': '"', "'": "'", "“": "”"}
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_COMMENT = re.compile(r"(?://|#)[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 class NoAnswer(Exception):
@@ -179,19 +180,32 @@ def read_answer(text: str, gives: type[Out], *, listed: str = "", cut: bool = Fa
         ValidationError: there is one, and it does not fit the contract.
     """
     said, closed = drop_thoughts(text)
-    if said.lstrip().startswith('"') and (inner := strict_json(said.lstrip(), 0)) and isinstance(inner[0], str):
-        said = inner[0]  # JSON as a text of JSON
     if not closed:
         raise NoAnswer("it ended inside the thoughts; think less and give the answer itself")
     if not said.strip():
         raise NoAnswer("it is empty")
-    try:
-        value = (_cut_prose(said, prose) if cut and prose else None) or _find(said, gives, listed, cut)
-    except RecursionError:
-        raise NoAnswer("it is nested too deeply") from None
-    if cut:
-        value = _unreached_lists(gives) | value
-    return gives.model_validate(whole_signs(value))
+    faults: list[NoAnswer | ValidationError] = []
+    for reading in _readings(said):
+        try:
+            value = (_cut_prose(reading, prose) if cut and prose else None) or _find(reading, gives, listed, cut)
+            return gives.model_validate(whole_signs((_unreached_lists(gives) if cut else {}) | value))
+        except RecursionError:
+            raise NoAnswer("it is nested too deeply") from None
+        except (NoAnswer, ValidationError) as fault:
+            faults.append(fault)
+    raise faults[0]
+
+
+def _readings(text: str) -> Iterator[str]:
+    """Give a text as it is, and then as it was before something on its way escaped it or gave it signs of its own."""
+    yield text
+    bare = text.strip()
+    inner = strict_json(bare if bare.startswith('"') else f'"{bare}"', 0)  # JSON as a text of JSON
+    shown = re.sub(r"\\(?=[_\[\]*#`~-])", "", html.unescape(text)).replace("\u200b", "")
+    wide = re.sub(r'(?<=[\w\]}"])\s*，\s*(?=")', ",", re.sub(r'"\s*：', '":', shown))
+    for other in (str(inner[0]) if inner else "", shown, wide):
+        if other.strip() and other != text:
+            yield other
 
 
 def whole_signs(value: object) -> object:
@@ -221,6 +235,7 @@ def _cut_prose(text: str, field: str) -> dict[str, object] | None:
 def _find(text: str, gives: type[Frozen], listed: str, cut: bool) -> dict[str, object]:
     tools = list(tool_markup(text))
     done: list[tuple[int, int]] = []
+    fits: list[dict[str, object]] = []
     spare: dict[str, object] | None = None
     starts, certain = _starts(text)
     for start in starts:
@@ -238,9 +253,13 @@ def _find(text: str, gives: type[Frozen], listed: str, cut: bool) -> dict[str, o
             continue
         if any(begin < start or begin >= end for begin, _ in tools) and not _is_whole(shaped, gives):
             break  # the JSON is what the call was made with
-        if start in certain or isinstance(value, dict):
+        if cut or (start in certain and (isinstance(value, list) or _is_whole(shaped, gives))):
             return shaped
+        if isinstance(value, dict):
+            fits.append(shaped)
         spare = spare or shaped  # a list in the middle of prose may be an example: any object goes before it
+    if fits:  # what is drafted on the way goes before the answer
+        return next((one for one in reversed(fits) if _is_whole(one, gives)), fits[0])
     if tools:
         raise NoAnswer("it calls a tool, and there are none; give the answer itself")
     if spare:
@@ -288,7 +307,7 @@ def _slice_end(text: str, start: int) -> int | None:
         if char in _QUOTES and before in ("[", "{", ",", ":"):
             at, before = _string_end(text, at), char
             continue
-        if char == "/" and (comment := _COMMENT.match(text, at)):
+        if char in "/#" and (comment := _COMMENT.match(text, at)):
             at = comment.end()
             continue
         before = before if char.isspace() else char
@@ -305,7 +324,7 @@ def _slice_end(text: str, start: int) -> int | None:
 
 def _string_end(text: str, start: int) -> int:
     """Say where a string ends: at its quote, when what follows goes on like JSON."""
-    ends = re.compile(rf"\\.|[{_QUOTES[text[start]]}{text[start]}](?=\s*(?:[,:\]}}]|//|/\*|$))", re.DOTALL)
+    ends = re.compile(rf"\\.|[{_QUOTES[text[start]]}{text[start]}](?=\s*(?:[,:\]}}#]|//|/\*|$))", re.DOTALL)
     for match in ends.finditer(text, start + 1):
         if not match.group().startswith("\\"):
             return match.end()
@@ -361,16 +380,23 @@ def _shape(value: object, gives: type[Frozen], listed: str) -> dict[str, object]
         value = value[0] if len(value) == 1 else None
     if not isinstance(value, dict):
         return None
-    if {_plain(key) for key in value} & {_plain(name) for name in gives.model_fields}:
+    if _shared(value, gives):
         fitted = _fit(value, gives)
         return fitted if isinstance(fitted, dict) else None
     for inner in value.values():  # what it wrapped the answer in; a schema that it repeats holds nothing but objects
         if isinstance(inner, str) and inner.lstrip().startswith("{"):
             inner = (strict_json(inner.lstrip(), 0) or (None,))[0]
-        is_answer = isinstance(inner, dict) and not all(isinstance(one, dict) for one in inner.values())
-        if is_answer and (shaped := _shape(inner, gives, "")):
-            return shaped
+        if isinstance(inner, dict) and not (
+            _shared(inner, gives) and all(isinstance(one, dict) for one in inner.values())
+        ):
+            shaped = _shape(inner, gives, "")
+            if shaped:
+                return shaped
     return None
+
+
+def _shared(value: dict[str, object], gives: type[Frozen]) -> set[str]:
+    return {_plain(key) for key in value} & {_plain(name) for name in gives.model_fields}
 
 
 def _is_whole(shaped: dict[str, object], gives: type[Frozen]) -> bool:
@@ -390,12 +416,14 @@ def _fit(value: object, wanted: object) -> object:
     if origin is Annotated:
         return _fit(value, get_args(wanted)[0])
     if origin in (Union, UnionType):
+        if value is None and type(None) in get_args(wanted):
+            return None
         return _fit(value, _best_of(value, get_args(wanted)))
-    if origin in (tuple, list) and isinstance(value, list):
-        of = get_args(wanted)[0]
-        if _is_text(of):
-            return _texts(value)
-        return [_fit(item, of) for item in value]
+    if origin in (tuple, list):
+        of, items = get_args(wanted)[0], _items(value)
+        if items is None or (isinstance(value, dict) and items == [value] and _is_text(of)):
+            return value
+        return _texts(items) if _is_text(of) else [_fit(item, of) for item in items]
     if isinstance(value, dict) and isinstance(wanted, type) and issubclass(wanted, BaseModel):
         known = wanted.model_fields
         by_name = {_plain(name): name for name in known}
@@ -406,6 +434,15 @@ def _fit(value: object, wanted: object) -> object:
     if isinstance(value, str) and wanted in (int, float) and _NUMBER.fullmatch(value):
         return float(value.strip("% "))
     return value
+
+
+def _items(value: object) -> list[object] | None:
+    """Give the items that a value holds where a list is wanted; None where there is no telling."""
+    if isinstance(value, dict):
+        return list(value.values()) if all(key.isdigit() for key in value) else [value]
+    if isinstance(value, str) and value.lstrip().startswith("[") and (inner := strict_json(value.lstrip(), 0)):
+        value = inner[0]
+    return [] if value is None or value == "" else value if isinstance(value, list) else None
 
 
 def _best_of(value: object, options: tuple[object, ...]) -> object:

@@ -92,33 +92,30 @@ class ChatCompletions:
 
 async def _pieces_of(response: httpx2.Response) -> AsyncGenerator[Wire]:
     """Read events, objects one a line, or one object alone: servers send each of them under any type."""
-    beside, ended, came = "", False, False
+    held, events, ended, came = "", False, False, False
     async for line in _lines(response):
         name, _, data = line.partition(":")
-        if in_events := name in _EVENT and not beside:
-            data = data.strip() if name in ("data", "error") else ""
-        else:
-            beside, data = f"{beside}{line}\n", ""
-            if line.startswith("{") and strict_json(beside, 0):
-                beside, data = "", beside
-        if data == "[DONE]":
+        if name in _EVENT and (events or not held):
+            events, line = True, data.strip() if name in ("data", "error") else ""
+        if line == "[DONE]":
             return
-        if data:
-            piece = _object(data, response)
-            came = True
-            ended = ended or not in_events or any(one.get("finish_reason") for one in piece.get("choices") or ())
+        held += f"{line}\n" if line else ""
+        if (line.endswith("}") and strict_json(held, 0)) or (events and held and not held.startswith("{")):
+            piece, held, came = _object(held, response, whole=not events), "", True
+            ended = ended or not events or any(one.get("finish_reason") for one in piece.get("choices") or ())
+            events = False
             yield piece
-    if beside or not came:
-        yield _object(beside, response)
+    if held or not came:
+        yield _object(held, response, whole=True)
     elif not ended:
         raise httpx2.RemoteProtocolError("the answer broke off")
 
 
 async def _lines(response: httpx2.Response) -> AsyncGenerator[str]:
     """Give lines that hold anything: JSON may hold signs that end a line elsewhere, but none of these two."""
-    rest = ""
+    rest, response.encoding = "\ufeff", "utf-8"  # whatever the header says: JSON and events have no other
     async for part in response.aiter_text():
-        *lines, rest = re.split(r"[\r\n]", rest + part)
+        *lines, rest = re.split(r"[\r\n]", rest.lstrip("\ufeff") + part.lstrip("\ufeff"))
         for line in filter(None, lines):
             yield line
     if rest:
@@ -143,13 +140,17 @@ def bearer(key: str) -> dict[bytes, bytes]:
     return {b"Authorization": f"Bearer {key}".encode()} if key else {}
 
 
-def _object(text: str, response: httpx2.Response) -> Wire:
+def _object(text: str, response: httpx2.Response, *, whole: bool) -> Wire:
     try:
         found = json.loads(text)
     except ValueError:
         raise Refused(text[:SAID_CHARS] or "its answer is empty", response, None, {}) from None
+    if isinstance(found, dict) and "choices" not in found:  # as gateways wrap it
+        found = next((one for name in ("data", "result") if isinstance(one := found.get(name), dict)), found)
     choices = found.get("choices") if isinstance(found, dict) else None
-    if not isinstance(found, dict) or found.get("error") or not (choices or found.get("usage") or not words_in(found)):
+    if not isinstance(found, dict) or (found.get("error") and (words_in(found["error"]) or not choices)):
+        raise _refusal(response, text)
+    if not choices and not found.get("usage") and (words_in(found) or (whole and not _elsewhere(found))):
         raise _refusal(response, text)
     if isinstance(choices, list) and choices and choices[0].get("error"):  # as routers tell of the provider behind them
         declined = choices[0] | {"usage": found.get("usage")}
@@ -195,7 +196,7 @@ def listed_cost(name: str, answer: "ProviderAnswer") -> float | None:
     return (tokens_in - known) * read + known * known_price + tokens_out * written
 
 
-_WORDS = ("text", "output_text", "")
+_WORDS = ("text", "output_text", "message", "")
 """Kinds of parts that hold words for whoever asked."""
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
 """Fields for thoughts, of which a server uses one."""
@@ -274,10 +275,9 @@ class ProviderAnswer:
 
     def take(self, response: Wire) -> str:
         """Take in a whole answer as it comes over the wire, or the next piece of one; give the piece of the content."""
-        usage = response.get("usage")
+        usage = response.get("usage") or (response.get("x_groq") or {}).get("usage")
         self.usage = usage if isinstance(usage, dict) and usage else self.usage
-        if not (choices := response.get("choices")):
-            return ""
+        choices = response.get("choices") or [{"message": {"content": _elsewhere(response)}}]
         message = choices[0].get("delta") or choices[0].get("message") or {"content": choices[0].get("text")}
         content = message.get("content")
         piece = _words_of(content)
@@ -304,13 +304,18 @@ def _words_of(content: object, *, any_kind: bool = False) -> str:
         case list():
             kept = (one for one in content if any_kind or not isinstance(one, dict) or one.get("type", "") in _WORDS)
             return "".join(_words_of(one, any_kind=any_kind) for one in kept)
-        case {"type": _, "text": inner}:
+        case {"type": _, "text": inner} | {"role": "assistant", "content": inner}:
             return _words_of(inner)
         case {"text": inner, **others} | {"value": inner, **others} if not others:
             return _words_of(inner)
         case dict():
             return "" if any_kind else json.dumps(content, ensure_ascii=False)
     return ""
+
+
+def _elsewhere(response: Wire) -> object:
+    """Give the content of an answer by another protocol than was spoken to the server."""
+    return next((found for name in ("message", "output", "content", "response") if (found := response.get(name))), None)
 
 
 def _count(value: object) -> int:

@@ -7,7 +7,7 @@ Works on names, statuses and texts, so that reading an error needs no import of 
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -48,8 +48,11 @@ _STATUS: dict[int, ModelFault] = {
     404: "unknown_model",
     407: "connection",
     408: "timeout",
+    410: "unknown_model",
+    **dict.fromkeys((409, 425, 499), "server"),
     413: "overflow",
     429: "rate",
+    451: "refused",
     501: "request",
     504: "timeout",
 }
@@ -64,7 +67,7 @@ _OVERFLOW = re.compile(
     re.IGNORECASE,
 )
 _A_RATE = re.compile(r"per (?:second|minute|hour|day|month)|daily|monthly|\brate\b", re.IGNORECASE)
-_A_DAY = re.compile(r"per[ -]day|\bdaily\b", re.IGNORECASE)
+_NOT_SOON = re.compile(r"per[ -]day|\bdaily\b|\blimit(?: of|:)? 0\b", re.IGNORECASE)
 _QUOTA = re.compile(
     r"insufficient_(?:user_)?quota|current quota|credit balance|(?:insufficient|not enough|out of) (?:credit|balance|fund)"
     r"|payment required|billing (?:hard )?limit|more credits|quota is not enough|key limit|good standing|arrear"
@@ -86,7 +89,8 @@ _REFUSED = re.compile(
 )
 _UNKNOWN_MODEL = re.compile(
     r"provider not provided|is not a valid model|not have access to (?:the )?model|no models? loaded"
-    r"|model.{0,80}(?:does not exist|not found|not exist)|(?:unknown|invalid|no such) model",
+    r"|model.{0,80}(?:does not exist|not found|not exist|decommission|deprecat|retired|renamed|end of (?:its )?life)"
+    r"|(?:unknown|invalid|no such) model",
     re.IGNORECASE,
 )
 _NO_CONNECTION = re.compile(
@@ -197,13 +201,13 @@ def classify(names: Iterable[str], status: int | None, said: str, *, asks_to_wai
         return known
     if _NO_MODULE.search(said):
         return "request"
-    if (status or 0) < 500 and status != 413 and A_PAGE.search(said):
+    if (status or 0) < 500 and status not in (413, 429) and A_PAGE.search(said):
         return "connection"  # whoever speaks there, it is no model server
     if (status != 429 and _OVERFLOW.search(said) and not _A_RATE.search(said)) or "request too large" in said.lower():
         return "overflow"
     if (
         "insufficient_quota" in said
-        or (status == 429 and _A_DAY.search(said))
+        or (status == 429 and _NOT_SOON.search(said))
         or (_QUOTA.search(said) and not asks_to_wait)
     ):
         return "quota"  # with a wait asked for, the same words mean a rate limit
@@ -211,7 +215,7 @@ def classify(names: Iterable[str], status: int | None, said: str, *, asks_to_wai
         return "key"
     if _REFUSED.search(said) and status in (400, 403, 422, 451):
         return "refused"
-    if _UNKNOWN_MODEL.search(said) and status in (400, 403, 404, 422):
+    if _UNKNOWN_MODEL.search(said) and status in (400, 403, 404, 410, 422):
         return "unknown_model"
     if known == "server" and _NO_CONNECTION.search(said):
         return "connection"
@@ -261,7 +265,9 @@ def notice_for(
             "server": "The model provider had an error on its side; please try again in a moment.",
             "request": f"The model provider did not accept the request for {model}; `doctor --try` tells what it takes.",
         }[fault]
-    return f"{said} It said: “{words}”" if (words := spoken(words)) else said
+    if words := spoken(words):
+        return f"{said} It said: “{words}”"
+    return f"{said} It answered with status {status}." if status else said
 
 
 def spoken(text: str) -> str:
@@ -279,7 +285,7 @@ def words_in(body: object) -> str:
             value = json.loads(body)
         except ValueError:
             return body.strip()
-        return words_in(value) if isinstance(value, dict | list) else body.strip()
+        return words_in(value) or max(_texts_in(value), key=len, default=body.strip())
     if isinstance(body, list):
         return next((words for one in body if (words := words_in(one))), "")
     if not isinstance(body, dict):
@@ -291,6 +297,13 @@ def words_in(body: object) -> str:
     where = body.get("loc")
     at = f"{'.'.join(str(part) for part in where)}: " if isinstance(where, list) and said else ""
     return f"{at}{said}{f': {raw}' if raw and raw != said else ''}"
+
+
+def _texts_in(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    for one in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _texts_in(one)
 
 
 def _body_of(error: BaseException) -> object:

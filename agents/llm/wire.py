@@ -15,7 +15,7 @@ from functools import cache
 from typing import Literal
 
 from agents.contracts.frozen import Frozen
-from agents.core.model_answers import OPENING, closing_tag, complete_part, drop_thoughts, whole_signs
+from agents.core.model_answers import OPENING, closing_tag, complete_part, drop_thoughts, strict_json, whole_signs
 from agents.core.role import OnText, Request
 from agents.llm.capabilities import Ways
 from agents.llm.chat_completions import ProviderAnswer, Wire
@@ -125,7 +125,10 @@ class ReplyStream:
         """Say that the reply is complete; return what was held back in doubt."""
         if self._at == "prose":
             seen, closed = drop_thoughts(self._text)
-            start = _FENCED.search(seen) or _OBJECT.search(seen)
+            start, end = _FENCED.search(seen), 0
+            for found in () if start else _OBJECT.finditer(seen):  # what is drafted on the way goes before the answer
+                if found.start() >= end and ((value := strict_json(seen, found.start())) or not start):
+                    start, end = found, value[1] if value else 0
             if closed and start:
                 self._text, self._at = seen[start.end() - 1 :], "object"
         return self._news()

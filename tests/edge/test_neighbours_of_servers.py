@@ -111,6 +111,12 @@ MARKS = [
     ("<think>", f"</think><think>{DRAFT}</think>"),
     ("<thinking><think>", "</think></thinking>"),
     ("<reasoning>", "</reasoning>\n<output>\n"),
+    ("Here is my thought process: ", "\nHere is my response: "),
+    ("<deepthink>", "</deepthink>\n"),
+    ("&lt;think&gt;", "&lt;/think&gt;\n"),
+    ("## Thinking\n", "\n## Answer\n"),
+    ("[REASONING]\n", "\n[/REASONING]\n"),
+    ("<|think|>", "<|end|><|begin|>assistant<|content|>"),
 ]
 
 
@@ -127,6 +133,14 @@ async def test_a_draft_in_thoughts_that_never_end_is_no_answer(httpserver: HTTPS
     with pytest.raises(DossierError) as caught:
         await asking.ask()
     assert spent_by(caught.value).tokens == asking.tokens
+
+
+async def test_the_last_whole_answer_in_words_without_marks_is_the_one(httpserver: HTTPServer) -> None:
+    def manner(call: Call) -> Response:
+        draft = call.answer.replace("One question, and a small one.", "WRONG")
+        return call.whole(f"I might say {draft} but better: {call.answer} That is all.")
+
+    await Asking(httpserver, manner).answered()
 
 
 # ---- forms of an answer
@@ -162,6 +176,20 @@ TEXTS: dict[str, Callable[[Call], str]] = {
     "with a mark of the end": lambda call: f"<|assistant|>\n{call.answer}<|im_end|>",
     "with a mark of the beginning": lambda call: f"\ufeffjson\n{call.answer}",
     "in a fence that stays open": lambda call: f"```json\n{call.answer}",
+    "beside a remark": lambda call: call.answer.replace('{"reply"', '{ # for the user\n"reply"', 1),
+    "with entities": lambda call: call.answer.replace('"', "&quot;"),
+    "escaped": lambda call: json.dumps(json.dumps(json.loads(call.answer), indent=1))[1:-1],
+    "escaped for a page": lambda call: call.answer.replace("_", "\\_").replace("[", "\\["),
+    "with wide signs": lambda call: call.answer.replace('": ', '"：').replace(', "', '，"'),
+    "with signs of no width": lambda call: call.answer.replace('":', '"\u200b:'),
+    "in three quotes": lambda call: f'"""{call.answer}"""',
+    "in two wrappers": lambda call: f'{{"status": "ok", "result": {{"data": {call.answer}}}}}',
+    "an item for a list": lambda call: call.answer.replace("[{", "{").replace("}]", "}"),
+    "a list by numbers": lambda call: call.answer.replace("[{", '{"0": {').replace("}]", "}}"),
+    "a list as a text": lambda call: json.dumps(
+        (said := json.loads(call.answer)) | {"queries": json.dumps(said["queries"])}
+    ),
+    "nothing for a list": lambda call: call.answer.replace('"open_questions": []', '"open_questions": null'),
     "with curved quotes": lambda call: re.sub('"([^"]*)"', "“\\1”", call.answer),
 }
 
@@ -191,6 +219,15 @@ BODIES: dict[str, Callable[[Call], Any]] = {
         call, None, tool_calls=[{"function": {"name": "x", "arguments": json.loads(call.answer)}}]
     ),
     "nothing beside it": lambda call: body(call, call.answer, tool_calls=None, function_call=None, refusal=None),
+    "wrapped by a gateway": lambda call: {"code": 0, "msg": "success", "data": body(call, call.answer)},
+    "an error that is none": lambda call: body(call, call.answer) | {"error": {"code": 0, "message": ""}},
+    "by another protocol": lambda call: {
+        "type": "message", "content": [{"type": "text", "text": call.answer}], "usage": {"input_tokens": call.tokens, "output_tokens": 50},
+    },
+    "by the responses protocol": lambda call: {
+        "output": [{"type": "reasoning", "summary": []}, {"type": "message", "role": "assistant", "content": [
+            {"type": "output_text", "text": call.answer}]}], "usage": call.usage(),
+    },
     "an end of its own": lambda call: body(call, call.answer, "eos"),
     "no end": lambda call: body(call, call.answer, None),
     "counts as texts": lambda call: body(call, call.answer, usage={k: f"{v}.0" for k, v in call.usage().items()}),
@@ -256,6 +293,10 @@ def stream(lines: Iterable[str], kind: str = "text/event-stream") -> Response:
 STREAMS: dict[str, Manner] = {
     "comments": lambda call: stream([": ping\n\n", *(f": keep\ndata: {one}\n\n" for one in chunks(call)), "data: [DONE]\n\n"]),
     "no space, CRLF": lambda call: stream([*(f"data:{one}\r\n\r\n" for one in chunks(call)), "data:[DONE]\r\n\r\n"]),
+    "a mark of the beginning": lambda call: stream(["\ufeff", *(f"data: {one}\n\n" for one in chunks(call))]),
+    "an object on lines of an event": lambda call: stream(
+        "".join(f"data: {line}\n" for line in json.dumps(json.loads(one), indent=1).split("\n")) + "\n" for one in chunks(call)
+    ),
     "no mark of the end": lambda call: stream(f"data: {one}\n\n" for one in chunks(call)),
     "empty events": lambda call: stream(["data: \n\n", "data:\n\n", *(f"data: {one}\n\n" for one in chunks(call))]),
     "named events": lambda call: stream(
@@ -404,6 +445,15 @@ SAID: list[tuple[int, Any, str, str]] = [
     ),
     (400, [{"error": {"code": 400, "message": "API key not valid."}}], "API key not valid", "key"),
     (302, "", "https://login.example/", "connection"),
+    (410, {"error": {"message": "Model sim was retired."}}, "was retired", "unknown_model"),
+    (400, {"error": {"message": "The model `sim` has been decommissioned."}}, "decommissioned", "unknown_model"),
+    (429, {"error": {"message": "Quota exceeded, limit: 0. Please retry in 12s."}}, "limit: 0", "quota"),
+    (429, "<html><title>429 Too Many Requests</title></html>", "429 Too Many", "rate"),
+    (451, {"error": {"message": "Unavailable for legal reasons"}}, "legal reasons", "refused"),
+    (409, {"error": {"message": "The model is being loaded"}}, "being loaded", "server"),
+    (200, {"err": "The engine is shy"}, "The engine is shy", ""),
+    (422, {"errors": {"prompt": ["The engine is shy"]}}, "The engine is shy", "request"),
+    (401, "", "status 401", "key"),
 ]
 
 
@@ -423,7 +473,7 @@ async def test_every_refusal_is_shown_in_the_servers_words_and_sorted(
     assert said in caught.value.notice
     assert caught.value.fault == (fault or "server")
     assert len(asking.calls) == (3 if caught.value.retryable else len(asking.calls))
-    assert caught.value.fault in ("server", "request") or len(asking.calls) == 1
+    assert caught.value.fault in ("server", "request", "rate") or len(asking.calls) == 1
 
 
 async def test_what_a_model_took_is_counted_whatever_came_of_it(
