@@ -44,7 +44,7 @@ _DOI_PATH = re.compile(
     re.I,
 )
 _FORM_OF_DOI = re.compile(
-    r"(?:(?<=\d)v\d+$|\.(?:pdf|full|abstract|html|full-text)|/(?:full|abstract|pdf|epdf|html|meta))+$", re.I
+    r"(?:(?<=\d)v\d+$|\.(?:pdf|full|abstract|html|full-text)|/(?:full|abstract|pdf|epdf|html|meta)){1,3}$", re.I
 )
 _VERSION = re.compile(r"v?\d[\w.-]*|main|master|trunk|dev\w*|stable|latest|head|refs/.+|[0-9a-f]{7,40}", re.I)
 _CODE_HOSTS = ("github.com", "githubusercontent.com", "gitlab.com", "bitbucket.org", "codeberg.org")
@@ -72,6 +72,8 @@ IN_TEXT = re.compile(
 """An address in running text of any script: without the punctuation, quotes and brackets around it, and without the words
 that follow it where no spaces are written. Brackets belong to it in pairs only."""
 
+MAX_ADDRESS = 8_192
+"""Characters; no server takes more, and each address that leads on to another one inside it is a call of its own."""
 MAX_LINKS = 60
 """Links of one page that are kept, in the order of the page."""
 MAX_LABEL = 160
@@ -90,9 +92,12 @@ def canonical(url: str) -> str:
     what is shown and fetched is the address itself (`display`).
 
     Returns:
-        An address beginning with `https://`; addresses that are not of the web, or malformed, come back as they are.
+        An address beginning with `https://`; addresses that are not of the web, malformed, or longer than
+        `MAX_ADDRESS` come back as they are.
     """
     written = _CONTROL.sub("", url).strip()
+    if len(written) > MAX_ADDRESS:
+        return written
     try:
         parts = urlsplit(written)
         host, port = _host(parts.hostname or ""), parts.port

@@ -1,6 +1,7 @@
 """Which addresses name one page, whose site it is, and which links are worth following."""
 
 import csv
+import time
 from collections import defaultdict
 from pathlib import Path
 
@@ -163,6 +164,26 @@ def test_any_text_has_a_key_that_is_its_own_key(text):
     assert canonical(canonical(text)) == canonical(text)
     assert isinstance(registrable_domain(text), str)
     assert isinstance(link("https://x.example/a", text), str)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "/full.pdf", ".pdf", "1v1", "/a/..", "&url=https:", "google.com/amp/s/", "google.com/url?q=https://", "ü.", "%41",
+        ";sid=", "/(S(a", "[", "@", "1.", "?a=1&", "xn--",
+    ],
+)  # fmt: skip
+def test_no_address_takes_time_or_the_depth_of_the_stack(part):
+    began = time.process_time()
+    for length in (8_000, 100_000):
+        for start in ("https://", "https://x.example/", "https://google.com/url?q=https://"):
+            written = f"{start}{part * (length // len(part))}!"
+            assert canonical(canonical(written)) == canonical(written)
+            registrable_domain(written)
+            display(written)
+            link("https://x.example/a", written)
+            IN_TEXT.search(written)
+    assert time.process_time() - began < 2
 
 
 @pytest.mark.parametrize(
