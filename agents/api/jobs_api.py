@@ -177,7 +177,7 @@ async def jobs(
     status: Annotated[list[JobStatus] | None, Query()] = None,
 ) -> dict[str, object]:
     """List jobs, newest first."""
-    first, many = max(0, offset), max(1, min(limit, MOST))
+    first, many = max(0, min(offset, 2**31)), max(1, min(limit, MOST))
     listed, total = await site.team.jobs.listed(owner, statuses=status or (), limit=many, offset=first)
     return {"jobs": [as_row(row) for row in listed], "total": total, "limit": many, "offset": first}
 

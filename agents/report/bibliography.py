@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from agents.contracts.report import Reference, ReportDocument
+from agents.report.escaping import cleaned
 from agents.report.wording import word_lists
 
 _SPECIAL = {
@@ -151,8 +152,8 @@ def _date(text: str | None) -> str:
 
 
 def _line(text: str) -> str:
-    """Keep a value on its line."""
-    return " ".join(text.split())
+    """Keep a value on its line, without signs that would steer a terminal."""
+    return " ".join(cleaned(text).split())
 
 
 def _escaped(text: str) -> str:

@@ -35,8 +35,8 @@ def escape_text(text: str) -> str:
 
 
 def escape_inline(text: str) -> str:
-    """Escape what would be markup inside a line."""
-    return _SPECIAL_INSIDE.sub(lambda match: "\\" + match[0], text)
+    """Escape what would be markup inside a line, and drop control characters."""
+    return _SPECIAL_INSIDE.sub(lambda match: "\\" + match[0], _CONTROL.sub(" ", text))
 
 
 def guarded(line: str) -> str:

@@ -37,20 +37,21 @@ Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 """Host name and port to numeric addresses; raises `OSError` when there are none."""
 
 # Python's own `is_global` takes several of these for public, and which ones differs between its releases. Source: the
-# Special-Purpose Address Registries of IANA, with the ranges that embed an IPv4 address (mapped, compatible, 6to4).
+# Special-Purpose Address Registries of IANA, with the ranges that embed an IPv4 address (6to4), all of IPv6
+# that is no global unicast, and the one public address at which a cloud answers its own machines.
 _CLOSED = tuple(
     ipaddress.ip_network(net)
     for net in (
         "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
-        "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
-        "224.0.0.0/4", "240.0.0.0/4", "::/96", "::ffff:0:0/96", "64:ff9b:1::/48", "100::/64", "2001::/23",
-        "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8",
+        "168.63.129.16/32", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24",
+        "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "::/3", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
+        "4000::/2", "8000::/1",
     )
 )  # fmt: skip
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 _INSIDE_NAMES = (
     "localhost", "localdomain", "local", "internal", "intranet", "lan", "home", "corp", "private", "home.arpa",
-    "in-addr.arpa", "ip6.arpa", "test", "invalid", "onion",
+    "in-addr.arpa", "ip6.arpa", "svc", "test", "invalid", "onion",
 )  # fmt: skip
 _NAME = re.compile(r"(?:[a-z0-9_](?:[a-z0-9_-]{0,62})\.)*[a-z0-9_][a-z0-9_-]{0,62}")
 _NUMERIC_LABEL = re.compile(r"\d+|0x[0-9a-f]*")
@@ -92,7 +93,7 @@ def is_public(address: str) -> bool:
     ip = ipaddress.ip_address(address.split("%")[0])
     if ip in _NAT64:  # networks without IPv4 reach every host so: what counts is the address within
         ip = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
-    return ip.is_global and not any(ip.version == net.version and ip in net for net in _CLOSED)
+    return "%" not in address and ip.is_global and not any(ip.version == net.version and ip in net for net in _CLOSED)
 
 
 @dataclass(frozen=True)

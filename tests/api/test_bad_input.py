@@ -153,7 +153,7 @@ async def test_a_wrong_parameter_is_said(site, http, query):
     assert answer.json()["error"]["details"]["fields"][0]["field"].startswith(query.split("=")[0])
 
 
-@pytest.mark.parametrize("query", ["limit=-5", "offset=-5", "limit=100000", "offset=99999999999999"])
+@pytest.mark.parametrize("query", ["limit=-5", "offset=-5", "limit=100000", "offset=99999999999999999999"])
 async def test_numbers_beyond_sense_are_brought_into_range(site, http, query):
     assert (await http.get(f"/research/jobs?{query}")).status_code == 200
 

@@ -51,9 +51,9 @@ def test_a_document_of_ones_own_has_no_address_and_a_sample_is_marked():
 
 
 def test_a_record_cannot_be_opened_by_a_title():
-    ris = to_ris(of(reference(1, title="One\r\nER  - \r\nTY  - JOUR", published="2020-02-03")))
+    ris = to_ris(of(reference(1, title="One\x1b[31m\r\nER  - \r\nTY  - JOUR", published="2020-02-03")))
     assert ris.count("\r\nER  - \r\n") == 1
-    assert "DA  - 2020/02/03/" in ris
+    assert "DA  - 2020/02/03/" in ris and "\x1b" not in ris
 
 
 def test_names_in_other_scripts_get_a_key():
