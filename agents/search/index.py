@@ -7,17 +7,17 @@ import json
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agents.contracts.frozen import Said, digest
-from agents.contracts.sources import Hit, SearchQuery, SearchResult, Source
+from agents.contracts.sources import DocumentNote, Hit, SearchQuery, SearchResult, Source
 from agents.core.errors import ConfigError
 from agents.nlp.lang import spans
 from agents.nlp.similarity import closeness, direction, fingerprint
 from agents.nlp.tokens import content_words, language_of, segmented
-from agents.search.telling_terms import Phrase, phrases
+from agents.search.telling_terms import Phrase, phrases, telling
 
 APPLICATION = 0x446F7369
 """Written into the file, so that a database of something else is never taken for an index."""
@@ -32,6 +32,7 @@ PASSAGE = 5
 """Sentences of a passage; the last one is the first of the next."""
 
 _TITLE_WEIGHT = 3.0  # a word of the title against one of the passage
+_THEMES = 6
 _PASSAGES_SEEN = 60  # passages looked at for each document asked for
 _RERANKED = 3  # times as many documents as asked for are ranked again by their titles
 _MEANT = 0.6  # what a passage gains that points the same way, as a share of the best score by words
@@ -81,17 +82,6 @@ class Passage:
     """Higher is better."""
 
 
-@dataclass(frozen=True)
-class IndexedDocument:
-    """A document without its text."""
-
-    url: str
-    title: str
-    published: str | None
-    language: str | None
-    phrases: tuple[Phrase, ...]
-
-
 class Index:
     """The documents and passages of one index file, or of none: then it is gone with its process.
 
@@ -103,6 +93,7 @@ class Index:
     """
 
     def __init__(self, path: Path | None) -> None:
+        self._noted: tuple[int, dict[str, DocumentNote]] | None = None
         if path is None:
             self._db = sqlite3.connect(":memory:", check_same_thread=False)
             self._db.executescript(_TABLES)
@@ -131,6 +122,7 @@ class Index:
             removed: addresses that are gone, or that will be added anew.
             added: documents, and files that are not used.
         """
+        self._noted = None
         with self._db:
             for url in removed:
                 self._remove(url)
@@ -198,15 +190,29 @@ class Index:
             )
         return tuple(sorted(url for url, count in held.items() if count >= min(2, len(terms))))
 
-    def notes(self) -> list[IndexedDocument]:
-        """Describe every document, by address; of those with the same words one."""
-        rows = self._db.execute(
-            f"select url, title, published, language, phrases from document where {_FIRST_OF_TWINS} order by url"
-        )
-        return [
-            IndexedDocument(url, title, published, language, tuple(Phrase(*phrase) for phrase in json.loads(found)))
-            for url, title, published, language, found in rows
-        ]
+    def notes(self) -> dict[str, DocumentNote]:
+        """Describe every document, by address, until one changes; of those with the same words one."""
+        (version,) = self._db.execute("pragma data_version").fetchone()  # moved by other programs, not by this one
+        if self._noted is None or self._noted[0] != version:
+            found = self.phrases()
+            spread = Counter(phrase.key for one in found.values() for phrase in one)
+            rows = self._db.execute(
+                f"select url, title, published, language from document where {_FIRST_OF_TWINS} order by url"
+            )
+            notes = {
+                url: DocumentNote(
+                    url=url, title=title, published=published, language=language,
+                    themes=telling(found[url], spread, len(found), _THEMES),
+                )
+                for url, title, published, language in rows
+            }  # fmt: skip
+            self._noted = version, notes
+        return self._noted[1]
+
+    def phrases(self, urls: Collection[str] = ()) -> dict[str, list[Phrase]]:
+        """Give the phrases of some documents, by address; of all where none is named."""
+        rows = self._db.execute(f"select url, phrases from document where {_FIRST_OF_TWINS}")
+        return {url: [Phrase(*one) for one in json.loads(found)] for url, found in rows if not urls or url in urls}
 
     def _hit(self, passage: Passage, provider: str) -> Hit:
         url, title, published, snippet = self._db.execute(
@@ -234,7 +240,7 @@ class Index:
 
     def _add(self, source: Source, stamp: str) -> None:
         found = phrases(source.text, source.title, source.language)
-        told = json.dumps([(phrase.key, phrase.shown, phrase.count) for phrase in found], ensure_ascii=False)
+        told = json.dumps(found, ensure_ascii=False)
         number = self._db.execute(
             "insert into document(url, stamp, title, author, published, language, source, text, words_hash, phrases)"
             " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",

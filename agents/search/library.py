@@ -6,7 +6,6 @@ import sqlite3
 import stat
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -16,7 +15,6 @@ from urllib.parse import quote
 from agents.contracts.frozen import Said
 from agents.contracts.sources import (
     CorpusSurvey,
-    DocumentNote,
     RejectedSource,
     SearchQuery,
     SearchResult,
@@ -24,10 +22,10 @@ from agents.contracts.sources import (
     SourceKind,
 )
 from agents.core.errors import ConfigError, SearchError, SourceError
-from agents.search.index import FileOutcome, Index, IndexedDocument
+from agents.search.index import FileOutcome, Index
 from agents.search.pages import now, source_of
 from agents.search.searcher import LIBRARY_NAME
-from agents.search.telling_terms import telling, widespread
+from agents.search.telling_terms import widespread
 from agents.web.reader import NOT_TEXT, is_pdf, is_zip, read_document, read_here
 from agents.web.reader_pool import AT_ONCE
 
@@ -64,7 +62,6 @@ RESCAN_S = 5.0
 
 SCHEME = "library:/"
 
-_DOCUMENT_THEMES = 6
 _CORPUS_THEMES = 20
 _TEXTS = {".md", ".markdown", ".txt", ".text", ".html", ".htm", ".csv", ".tsv", ".eml", ".mht", ".mhtml"}
 # Rich text; old and locked office files: the reader says what they are.
@@ -298,27 +295,18 @@ def _bytes(path: Path, at_most: int) -> bytes:
 
 def survey_of(index: Index, question: str, limit: int) -> CorpusSurvey:
     """Tell what the documents that match `question` (all of them when it is empty) talk about; lists at most `limit`."""
-    notes = {note.url: note for note in index.notes()}
-    spread = Counter(phrase.key for note in notes.values() for phrase in note.phrases)
+    notes = index.notes()
     matching = index.matching(question) if question else tuple(notes)
     found = (
         [notes[one.url] for one in index.search(SearchQuery(text=question, max_results=limit), "").hits]
         if question
         else list(notes.values())[:limit]
     )
-
-    def described(note: IndexedDocument) -> DocumentNote:
-        themes = telling(note.phrases, spread, len(notes), _DOCUMENT_THEMES)
-        return DocumentNote(
-            url=note.url, title=note.title, themes=themes, published=note.published, language=note.language
-        )
-
-    about = [notes[url] for url in matching] or list(notes.values())
     return CorpusSurvey(
-        documents=tuple(described(note) for note in found),
+        documents=tuple(found),
         total=len(notes),
         matching=len(matching),
-        themes=widespread([note.phrases for note in about], _CORPUS_THEMES),
+        themes=widespread(list(index.phrases(matching).values()), _CORPUS_THEMES),
     )
 
 

@@ -4,8 +4,8 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
 from agents.nlp import lang
 from agents.nlp.tokens import MARKS, UNSPACED, language_of, stem, stop_words
@@ -25,15 +25,14 @@ _NOUN = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Phrase:
+class Phrase(NamedTuple):
     """A word or phrase of one document."""
 
     key: str
     """Its stems, joined by spaces: equal for plural and singular."""
     shown: str
     """The way it is written most often."""
-    count: int
+    times: int
     """Times it occurs; in the title counts more."""
 
 
@@ -56,7 +55,7 @@ def phrases(text: str, title: str = "", language: str | None = None) -> tuple[Ph
         for key, count in counts.items()
         if count >= _REPEATED or " " not in key
     )
-    return tuple(sorted(kept, key=lambda phrase: (-phrase.count * _weight(phrase.key), phrase.key))[:_KEPT])
+    return tuple(sorted(kept, key=lambda phrase: (-phrase.times * _weight(phrase.key), phrase.key))[:_KEPT])
 
 
 def telling(found: Iterable[Phrase], spread: Mapping[str, int], documents: int, limit: int) -> tuple[str, ...]:
@@ -69,7 +68,7 @@ def telling(found: Iterable[Phrase], spread: Mapping[str, int], documents: int, 
         limit: phrases, at most.
     """
     scored = {
-        phrase: phrase.count * _weight(phrase.key) * math.log(1 + max(documents, 1) / max(1, spread.get(phrase.key, 1)))
+        phrase: phrase.times * _weight(phrase.key) * math.log(1 + max(documents, 1) / max(1, spread.get(phrase.key, 1)))
         for phrase in found
     }
     return _without_parts(sorted(scored, key=lambda phrase: (-scored[phrase], phrase.key)), limit)
@@ -85,9 +84,9 @@ def widespread(documents: Sequence[Sequence[Phrase]], limit: int) -> tuple[str, 
     shown: dict[str, str] = {}
     for found in documents:
         for phrase in found:
-            if phrase.count >= _REPEATED:
+            if phrase.times >= _REPEATED:
                 spread[phrase.key] += 1
-                total[phrase.key] += min(phrase.count, 10)
+                total[phrase.key] += min(phrase.times, 10)
                 shown.setdefault(phrase.key, phrase.shown)
     ranked = sorted(spread, key=lambda key: (-spread[key] * _weight(key), -total[key], key))
     return _without_parts([Phrase(key, shown[key], total[key]) for key in ranked], limit)

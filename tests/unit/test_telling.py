@@ -29,7 +29,7 @@ def test_parts_of_a_chosen_phrase_are_left_out():
 
 
 def test_singular_and_plural_are_one_word():
-    assert next(phrase for phrase in phrases(BOATS) if phrase.key == "barg").count == 3
+    assert next(phrase for phrase in phrases(BOATS) if phrase.key == "barg").times == 3
 
 
 def test_the_title_counts_more_than_the_text():
