@@ -163,6 +163,7 @@ _TOKENS_IN = (
 _MOST_OUT = (
     re.compile(r"can only afford (?P<n>\d[\d,_]*)", re.IGNORECASE),
     re.compile(r"at most (?P<n>\d[\d,_]*) (?:completion|output) tokens", re.IGNORECASE),
+    re.compile(r"output tokens? limit\D{1,12}(?P<n>\d[\d,_]*)", re.IGNORECASE),
     re.compile(r"> ?(?P<n>\d[\d,_]*),? which is the maximum", re.IGNORECASE),
 )
 _BOUND = re.compile(

@@ -102,7 +102,7 @@ async def _pieces_of(response: httpx2.Response) -> AsyncGenerator[Wire]:
         held += f"{line}\n" if line else ""
         if (line.endswith("}") and strict_json(held, 0)) or (events and held and not held.startswith("{")):
             piece, held, came = _object(held, response, whole=not events), "", True
-            ended = ended or not events or any(one.get("finish_reason") for one in piece.get("choices") or ())
+            ended = ended or not events or any(one.get("finish_reason") for one in _parts(piece, "choices"))
             events = False
             yield piece
     if held or not came:
@@ -152,9 +152,9 @@ def _object(text: str, response: httpx2.Response, *, whole: bool) -> Wire:
         raise _refusal(response, text)
     if not choices and not found.get("usage") and (words_in(found) or (whole and not _elsewhere(found))):
         raise _refusal(response, text)
-    if isinstance(choices, list) and choices and choices[0].get("error"):  # as routers tell of the provider behind them
-        declined = choices[0] | {"usage": found.get("usage")}
-        raise _refusal(response, json.dumps(declined, ensure_ascii=False))
+    for choice in _parts(found, "choices")[:1]:
+        if choice.get("error"):  # as routers tell of the provider behind them
+            raise _refusal(response, json.dumps(choice | {"usage": found.get("usage")}, ensure_ascii=False))
     return found
 
 
@@ -191,7 +191,7 @@ def listed_cost(name: str, answer: "ProviderAnswer") -> float | None:
         return None
     (tokens_in, tokens_out), usage = answer.counted, answer.usage
     read, written = float(price["input_cost_per_token"]), float(price.get("output_cost_per_token") or 0.0)
-    known = min(tokens_in, _count((usage.get("prompt_tokens_details") or {}).get("cached_tokens")))
+    known = min(tokens_in, _count(_part(usage, "prompt_tokens_details").get("cached_tokens")))
     known_price = float(price.get("cache_read_input_token_cost") or read)
     return (tokens_in - known) * read + known * known_price + tokens_out * written
 
@@ -259,7 +259,7 @@ class ProviderAnswer:
     @property
     def thought_tokens(self) -> int:
         """Tokens spent on thoughts: as the provider counts them, else as estimated."""
-        if counted := _count((self.usage.get("completion_tokens_details") or {}).get("reasoning_tokens")):
+        if counted := _count(_part(self.usage, "completion_tokens_details").get("reasoning_tokens")):
             return counted
         said, closed = drop_thoughts(self.content)
         if not said.strip():  # what it said stands among its thoughts
@@ -275,24 +275,19 @@ class ProviderAnswer:
 
     def take(self, response: Wire) -> str:
         """Take in a whole answer as it comes over the wire, or the next piece of one; give the piece of the content."""
-        usage = response.get("usage") or (response.get("x_groq") or {}).get("usage")
-        self.usage = usage if isinstance(usage, dict) and usage else self.usage
-        choices = response.get("choices") or [{"message": {"content": _elsewhere(response)}}]
-        message = choices[0].get("delta") or choices[0].get("message") or {"content": choices[0].get("text")}
-        content = message.get("content")
-        piece = _words_of(content)
+        self.usage = _part(response, "usage") or _part(_part(response, "x_groq"), "usage") or self.usage
+        first = next(iter(_parts(response, "choices")), {"message": {"content": _elsewhere(response)}})
+        said = first.get("delta") or first.get("message") or first.get("text")
+        message = said if isinstance(said, dict) else {"content": said}
+        piece = _words_of(message.get("content"))
         self.content += piece
         self.thoughts += next((said for name in _THOUGHTS if (said := _words_of(message.get(name), any_kind=True))), "")
-        declined = (
-            [part.get("refusal") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
-        )
-        self.refusal += "".join(filter(None, (message.get("refusal"), *declined)))
-        finish = str(choices[0].get("finish_reason") or self.finish).casefold()
+        declined = (one.get("refusal") for one in (message, *_parts(message, "content")))
+        self.refusal += "".join(one for one in declined if isinstance(one, str))
+        finish = str(first.get("finish_reason") or self.finish).casefold()
         self.finish = _ENDS.get(finish, finish)
-        calls = [call.get("function") or {} for call in message.get("tool_calls") or () if not call.get("index")]
-        self.called += "".join(
-            _words_of(call.get("arguments")) for call in (*calls[:1], message.get("function_call") or {})
-        )
+        calls = [_part(call, "function") for call in _parts(message, "tool_calls") if not call.get("index")][:1]
+        self.called += "".join(_words_of(call.get("arguments")) for call in (*calls, _part(message, "function_call")))
         return piece
 
 
@@ -311,6 +306,15 @@ def _words_of(content: object, *, any_kind: bool = False) -> str:
         case dict():
             return "" if any_kind else json.dumps(content, ensure_ascii=False)
     return ""
+
+
+def _part(of: Wire, name: str) -> Wire:
+    """Give what stands there if it is an object: a server may put anything anywhere."""
+    return found if isinstance(found := of.get(name), dict) else {}
+
+
+def _parts(of: Wire, name: str) -> list[Wire]:
+    return [one for one in found if isinstance(one, dict)] if isinstance(found := of.get(name), list) else []
 
 
 def _elsewhere(response: Wire) -> object:

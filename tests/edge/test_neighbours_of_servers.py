@@ -228,6 +228,9 @@ BODIES: dict[str, Callable[[Call], Any]] = {
         "output": [{"type": "reasoning", "summary": []}, {"type": "message", "role": "assistant", "content": [
             {"type": "output_text", "text": call.answer}]}], "usage": call.usage(),
     },
+    "a message in a list": lambda call: body(call, "") | {
+        "choices": [{"message": [{"role": "assistant", "content": call.answer}], "finish_reason": "stop"}]
+    },
     "an end of its own": lambda call: body(call, call.answer, "eos"),
     "no end": lambda call: body(call, call.answer, None),
     "counts as texts": lambda call: body(call, call.answer, usage={k: f"{v}.0" for k, v in call.usage().items()}),
@@ -364,6 +367,7 @@ ANSWERED_IN: list[tuple[str, int, str]] = [
         (400, "The maximum tokens you requested exceeds the model limit of 1024."),
         (400, "too many tokens: max tokens must be between 1 and 1024, got {room}"),
         (400, "The value of max_tokens exceeds the maximum output length 1024"),
+        (400, "The requested max_tokens exceeds this deployment's output token limit (1024)."),
     )),
     *(("window", status, said) for status, said in (
         (400, "prompt is too long: {read} tokens > 1500 maximum"), (400, "Input is too long for requested model."),

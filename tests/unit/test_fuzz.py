@@ -9,6 +9,7 @@ from markdown_it import MarkdownIt
 
 from agents.contracts.plan import PlanTree
 from agents.core.model_answers import NoAnswer, read_answer
+from agents.llm.chat_completions import ProviderAnswer
 from agents.report.escaping import escape_text
 from agents.report.parse_body import parse
 from agents.report.write_markdown import markdown_of
@@ -55,6 +56,30 @@ def test_an_escaped_line_shows_its_letters_and_makes_nothing_of_them(text):
 def test_a_broken_answer_is_refused_and_nothing_else_is_raised(text):
     with contextlib.suppress(NoAnswer, ValueError):
         read_answer(text, PlanTree, listed="leaves", cut=False, prose="")
+
+
+FIELDS = st.sampled_from(
+    ("choices", "message", "delta", "content", "text", "type", "tool_calls", "function", "arguments", "usage", "prompt_tokens", "completion_tokens", "completion_tokens_details", "reasoning", "refusal", "finish_reason", "output", "x_groq", "role")
+)
+
+
+@given(
+    st.dictionaries(
+        FIELDS,
+        st.recursive(
+            st.none() | st.floats() | ANY,
+            lambda of: st.lists(of, max_size=2) | st.dictionaries(FIELDS, of),
+            max_leaves=9,
+        ),
+    )
+)
+def test_whatever_shape_a_servers_answer_has_its_words_are_taken_or_none(answer):
+    taken = ProviderAnswer()
+
+    taken.take(answer)
+
+    assert isinstance(taken.text + taken.last_words + taken.refusal + taken.finish, str)
+    assert min(*taken.counted, taken.thought_tokens) >= 0
 
 
 @given(st.one_of(ANY, st.builds("http://{}".format, ANY), st.builds("http://a.example/{}".format, ANY)))
