@@ -59,7 +59,27 @@ def test_a_broken_answer_is_refused_and_nothing_else_is_raised(text):
 
 
 FIELDS = st.sampled_from(
-    ("choices", "message", "delta", "content", "text", "type", "tool_calls", "function", "arguments", "usage", "prompt_tokens", "completion_tokens", "completion_tokens_details", "reasoning", "refusal", "finish_reason", "output", "x_groq", "role")
+    (
+        "choices",
+        "message",
+        "delta",
+        "content",
+        "text",
+        "type",
+        "tool_calls",
+        "function",
+        "arguments",
+        "usage",
+        "prompt_tokens",
+        "completion_tokens",
+        "completion_tokens_details",
+        "reasoning",
+        "refusal",
+        "finish_reason",
+        "output",
+        "x_groq",
+        "role",
+    )
 )
 
 
