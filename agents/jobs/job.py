@@ -339,7 +339,7 @@ class Pauses:
 
     def _tell(self, provider: str, seconds: float) -> None:
         self._told += 1
-        text = f"{provider} asks for a pause of {seconds:.0f} s; what needs it waits, the rest goes on."
+        text = f"{provider} is asked again in {seconds:.0f} s; what needs it waits, the rest goes on."
         for job in self._jobs:
             if job.status == "running":
                 job.run.emit(f"job#pause:{provider}~{len(job.run.events)}-{self._told}", Noted(text=text))

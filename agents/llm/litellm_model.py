@@ -234,6 +234,7 @@ class LiteLLMModel:
             sleep=self._sleep,
             wait=_pause,
             stop=is_over,
+            before_sleep=lambda state: self.gate.tell(state.upcoming_sleep) if self.gate else None,
             retry=retry_if_exception(lambda error: isinstance(error, Failed) and error.error.retryable),
             reraise=True,
         )

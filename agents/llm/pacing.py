@@ -240,7 +240,7 @@ class RateLimiter:
         self._line = asyncio.Lock()
         self._freed = asyncio.Event()
         self._calls, self._tokens = _Window(), _Window()
-        self._resumes_at = 0.0
+        self._resumes_at = self._told_until = 0.0
         self.pace, self.places = ObservedPace(), Places()
         self._seen_at = 0.0
         self.busy = 0
@@ -266,10 +266,15 @@ class RateLimiter:
         self._seen_at = now
         return True
 
+    def tell(self, seconds: float) -> None:
+        """Say that somebody waits so long, unless a wait that lasts about as long was told."""
+        if (until := self._clock() + seconds) - max(self._told_until, self._clock()) >= WORTH_TELLING_S:
+            self._told_until = until
+            self._on_pause(seconds)
+
     def hold(self, seconds: float) -> None:
         """Let nobody ask the provider for some seconds."""
-        if seconds - self.held_s >= WORTH_TELLING_S:
-            self._on_pause(seconds)
+        self.tell(seconds)
         self.places.went_badly(max(1, self.busy))
         self._resumes_at = max(self._resumes_at, self._clock() + seconds)
 
@@ -317,6 +322,7 @@ class RateLimiter:
             )
             if wait > 0:
                 self._check(wait, ends_at)
+                self.tell(wait)
                 await self._sleep(wait)
             elif limits.at_once and self.busy >= self.places.at_once(limits.at_once):
                 self._freed.clear()

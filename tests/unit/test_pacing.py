@@ -210,7 +210,7 @@ def test_c10_running_jobs_are_told_of_a_pause_and_others_are_not():
         pauses.observe(one)
     pacing.gate("openai").hold(20)
     [(_, note)] = running.run.events
-    assert note.text == "openai asks for a pause of 20 s; what needs it waits, the rest goes on."
+    assert note.text == "openai is asked again in 20 s; what needs it waits, the rest goes on."
     assert waiting.run.events == []
 
 
@@ -317,3 +317,14 @@ def test_a_server_that_says_how_many_calls_it_works_on_gets_so_many():
     assert limits_for("openai", own_server=True, slots=1).at_once == 1
     assert limits_for("openai", own_server=True).at_once == 16
     assert limits_for("openai", Pace(at_once=4), own_server=True, slots=1).at_once == 4, "the operator's word counts"
+
+
+async def test_a_wait_for_our_own_limits_is_told_too_and_once(clock):
+    told = []
+    doors = gate(clock, calls=1)
+    doors._on_pause = told.append
+
+    assert await sent_at(doors, clock, 1, 1) == [0, 60]
+    doors.tell(2)
+
+    assert told == [60]
