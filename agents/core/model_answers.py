@@ -100,14 +100,6 @@ def tool_markup(text: str) -> Iterator[tuple[int, int]]:
         yield match.start(), done
 
 
-def drop_tools(text: str) -> str:
-    """Return `text` without tool calls."""
-    kept, at = "", 0
-    for start, end in tool_markup(text):
-        kept, at = kept + text[at:start], end
-    return kept + text[at:]
-
-
 def _tool_end(text: str, match: re.Match[str]) -> int:
     if name := match["pair"] or match["named"]:
         end = re.compile(rf"</{name}>", re.IGNORECASE).search(text, match.end())
@@ -161,7 +153,9 @@ class Unclosed(NoAnswer):
 def visible_text(text: str) -> str:
     """Return what a user may see of a free text: no thoughts, no tool calls; prose about either stays."""
     seen, _ = drop_thoughts(text)
-    return drop_tools(seen).strip()
+    for start, end in reversed(list(tool_markup(seen))):
+        seen = seen[:start] + seen[end:]
+    return seen.strip()
 
 
 def read_answer(text: str, gives: type[Out], *, listed: str = "", cut: bool = False, prose: str = "") -> Out:
@@ -455,14 +449,11 @@ def _best_of(value: object, options: tuple[object, ...]) -> object:
         if not (isinstance(option, type) and issubclass(option, BaseModel)):
             return -1
         shared = value.keys() & option.model_fields.keys()
-        literals = {key: get_args(option.model_fields[key].annotation) for key in shared if _is_literal(option, key)}
+        asked = {key: option.model_fields[key].annotation for key in shared}
+        literals = {key: get_args(one) for key, one in asked.items() if get_origin(one) is Literal}
         return len(shared) + sum(100 if value[key] in allowed else -100 for key, allowed in literals.items())
 
     return max(plain, key=score)
-
-
-def _is_literal(model: type[BaseModel], key: str) -> bool:
-    return get_origin(model.model_fields[key].annotation) is Literal
 
 
 def _is_text(wanted: object) -> bool:

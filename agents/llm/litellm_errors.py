@@ -182,7 +182,8 @@ def failed(error: BaseException, *, model: str, key_variable: str, secrets: Iter
     headers = _headers(error)
     wait = wait_asked(headers, said)
     fault = classify([cls.__name__ for cls in type(error).__mro__], status, said, asks_to_wait=wait is not None)
-    shown = redact(words_in(body) or _without_prefix(str(error)), secrets)
+    bare = _PREFIX.sub("", str(error).partition("Traceback (most recent")[0]).strip()
+    shown = redact(words_in(body) or bare, secrets)
     message = f"{model}: {type(error).__name__} {status or ''}: {redact(said, secrets)[:600]}"
     notice = notice_for(
         fault, model=model, key_variable=key_variable, no_key=bool(_NO_KEY.search(said)), words=shown, status=status
@@ -313,11 +314,6 @@ def _body_of(error: BaseException) -> object:
         if body:
             return body
     return ""
-
-
-def _without_prefix(text: str) -> str:
-    """Take away what the model library puts in front of a provider's words, and a traceback behind them."""
-    return _PREFIX.sub("", text.partition("Traceback (most recent")[0]).strip()
 
 
 def key_variable(model: str) -> str:

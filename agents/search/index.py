@@ -17,7 +17,7 @@ from agents.core.errors import ConfigError
 from agents.nlp.lang import spans
 from agents.nlp.similarity import closeness, direction, fingerprint
 from agents.nlp.tokens import content_words, language_of, segmented
-from agents.search.telling_terms import Phrase, phrases, telling
+from agents.search.telling_terms import Phrase, phrases, telling, widespread
 
 APPLICATION = 0x446F7369
 """Written into the file, so that a database of something else is never taken for an index."""
@@ -33,6 +33,7 @@ PASSAGE = 5
 
 _TITLE_WEIGHT = 3.0  # a word of the title against one of the passage
 _THEMES = 6
+_SURVEYS = 64
 _PASSAGES_SEEN = 60  # passages looked at for each document asked for
 _RERANKED = 3  # times as many documents as asked for are ranked again by their titles
 _MEANT = 0.6  # what a passage gains that points the same way, as a share of the best score by words
@@ -93,6 +94,7 @@ class Index:
     """
 
     def __init__(self, path: Path | None) -> None:
+        self._themes: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._noted: tuple[int, dict[str, DocumentNote]] | None = None
         if path is None:
             self._db = sqlite3.connect(":memory:", check_same_thread=False)
@@ -206,8 +208,15 @@ class Index:
                 )
                 for url, title, published, language in rows
             }  # fmt: skip
-            self._noted = version, notes
+            self._noted, self._themes = (version, notes), {}
         return self._noted[1]
+
+    def themes(self, urls: tuple[str, ...], limit: int) -> tuple[str, ...]:
+        """Say what documents, all where none is named, talk about; kept while `notes` are, as one question is asked often."""
+        if urls not in self._themes:
+            self._themes = dict(list(self._themes.items())[-_SURVEYS:])
+            self._themes[urls] = widespread(list(self.phrases(urls).values()), limit)
+        return self._themes[urls]
 
     def phrases(self, urls: Collection[str] = ()) -> dict[str, list[Phrase]]:
         """Give the phrases of some documents, by address; of all where none is named."""

@@ -25,7 +25,6 @@ from agents.core.errors import ConfigError, SearchError, SourceError
 from agents.search.index import FileOutcome, Index
 from agents.search.pages import now, source_of
 from agents.search.searcher import LIBRARY_NAME
-from agents.search.telling_terms import widespread
 from agents.web.reader import NOT_TEXT, is_pdf, is_zip, read_document, read_here
 from agents.web.reader_pool import AT_ONCE
 
@@ -306,7 +305,7 @@ def survey_of(index: Index, question: str, limit: int) -> CorpusSurvey:
         documents=tuple(found),
         total=len(notes),
         matching=len(matching),
-        themes=widespread(list(index.phrases(matching).values()), _CORPUS_THEMES),
+        themes=index.themes(matching, _CORPUS_THEMES),
     )
 
 

@@ -5,12 +5,13 @@ from agents.core.errors import StepFailed
 from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
 from agents.core.time_policy import LEAD_SHARE
+from agents.research.loop.loop_decision import sources_of
 from agents.research.loop.rounds import COVERED, Rounds
 from agents.research.reading.leaf import spent
 from agents.research.reading.searching import NodeGiven, teller
 from agents.research.run_context import RunContext
 from agents.research.writing.closing import RootFinding
-from agents.research.writing.sections import Numbering, facts_behind, prose_of, sources_behind
+from agents.research.writing.sections import Numbering, facts_behind, prose_of
 from agents.roles import LEAD_WRITER
 
 UNMERGED = 2
@@ -63,7 +64,7 @@ async def _lead(
     ctx: Ctx, context: RunContext, given: NodeGiven, written: tuple[Finding, ...]
 ) -> tuple[str, tuple[Problem, ...]]:
     """Have the branch opened by what its parts say together; without it the parts still stand."""
-    numbering = Numbering(facts_behind(written, context.context_results), sources_behind(written))
+    numbering = Numbering(facts_behind(written, context.context_results), sources_of(written))
     asked_for = LeadInput(
         query=given.setting.query,
         title=given.title,

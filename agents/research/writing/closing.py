@@ -21,10 +21,11 @@ from agents.core.time_policy import FRAME_SHARE, REFLECTION_SHARE
 from agents.offline.questions import Question, parts_of, read_alone
 from agents.research.challenge.challenge import Challenged, ChallengeGiven
 from agents.research.loop.after_reading import MOVED, at_hand, verdict_line
+from agents.research.loop.loop_decision import sources_of
 from agents.research.reading.answering import Told, absent_words, answer_of, told_by
 from agents.research.reading.searching import ClosingTask, Setting
 from agents.research.run_context import RunContext
-from agents.research.writing.sections import Numbering, facts_behind, prose_of, sources_behind
+from agents.research.writing.sections import Numbering, facts_behind, prose_of
 from agents.roles import FRAME_WRITER, REFLECTOR
 from agents.search.searcher import CircuitBreaker
 
@@ -182,7 +183,7 @@ async def write_frame(
     answering = {fact for one in parts_asked if one.status == "answered" for fact in one.facts[:MOST_ANSWERING]}
     found = tuple(fact for finding in findings for fact in finding.all_facts() if fact.id in answering)
     facts = tuple({fact.id: fact for fact in (*facts, *found, *against)}.values())
-    numbering = Numbering(facts, sources_behind((*findings, *counter)))
+    numbering = Numbering(facts, sources_of((*findings, *counter)))
     brief = contract.brief
     given = FrameInput(
         question=brief.question,

@@ -202,11 +202,6 @@ def facts_behind(findings: tuple[Finding, ...], limit: int = MAX_FACTS) -> tuple
     return spread(first, limit) if first else spread(tuple(facts.values()), limit)
 
 
-def sources_behind(findings: tuple[Finding, ...]) -> tuple[SourceCard, ...]:
-    """List the sources of `findings`, each once."""
-    return tuple({card.id: card for finding in findings for card in finding.all_sources()}.values())
-
-
 class SectionGiven(Frozen):
     """A leaf that was read, and what code says of the claims that its facts touch."""
 
