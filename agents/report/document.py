@@ -307,9 +307,9 @@ class _Report:
             for question in asked
             if question.rstrip().endswith(("?", "？", "؟")) or not self.composer.is_foreign(question)
         ]
-        # What the sources themselves leave open is as much an open question as what the writer names.
+        # What the sources used leave open is as much an open question as what the writer names.
         stated = []
-        for insights in (insights for node in making.nodes for insights in node.insights):
+        for insights in (insights for node in making.nodes if self.has_facts for insights in node.insights):
             raised = sorted(insights.follow_up_questions, key=lambda one: -one.confidence)
             stated += [*insights.source_identified_gaps, *(one.question for one in raised if one.confidence >= MATTERS)]
         questions += [f"{opening}{' '.join(one.split())}{closing}" for one in dict.fromkeys(stated)][:MAX_STATED]

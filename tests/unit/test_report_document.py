@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agents.contracts.fact import Insights
 from agents.contracts.finding import FACT_MARK, Finding, Frame, QuestionAnswer
 from agents.contracts.report import Actual, ReportDocument
 from agents.contracts.sources import RejectedSource
@@ -271,6 +272,19 @@ def test_nothing_found_says_what_was_tried_and_cites_nothing():
     assert "## References" not in document.markdown
     assert [tag.tag for tag in document.methodology.tags] == ["#LOW_EVIDENCE"]
     assert {sentence.verdict for sentence in document.sentences} == {None}
+
+
+def test_where_nothing_was_found_no_source_is_quoted_among_the_limitations():
+    said = Insights(triggers=("stated_limitation",), source_identified_gaps=("Planting alone cannot pay.",))
+    listed = {}
+    for held in (True, False):
+        left = {} if held else {"facts": (), "markdown": "", "status": "empty"}
+        branch = world.FREIGHT.model_copy(update={"insights": (said,), **left})
+        findings = (world.TOP.model_copy(update={"children": (branch,)}),)
+        document = world.document(findings=findings, frame=None)
+        listed[held] = any("Planting alone" in line for line in document.limitations)
+
+    assert listed == {True: True, False: False}
 
 
 def test_an_unknown_cost_is_never_zero():
