@@ -279,7 +279,7 @@ def test_where_nothing_was_found_no_source_is_quoted_among_the_limitations():
     listed = {}
     for held in (True, False):
         left = {} if held else {"facts": (), "markdown": "", "status": "empty"}
-        branch = world.FREIGHT.model_copy(update={"insights": (said,), **left})
+        branch = world.ROADS.model_copy(update={"insights": (said,), **left})
         findings = (world.TOP.model_copy(update={"children": (branch,)}),)
         document = world.document(findings=findings, frame=None)
         listed[held] = any("Planting alone" in line for line in document.limitations)
