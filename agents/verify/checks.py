@@ -237,7 +237,7 @@ def _reasons(
 
 RELATED = 0.3
 """Share of a claim's content that a fact must have to speak of it at all."""
-_LIMITS = frozenset({"hedged", "open", "universal", "not_yet"})
+_LIMITS = frozenset({"hedged", "open", "universal", "not_yet", "restricted"})
 
 
 @dataclass(frozen=True)

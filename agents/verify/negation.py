@@ -79,8 +79,8 @@ def is_cut_from_negation(before: str, after: str) -> bool:
     beside = _WORD.findall(lang.cue("no_denial").sub(" ", clause).casefold().replace("’", "'"))[-3:]
     if re.search(rf"\b(?:{lang.alternatives('denying')})(?:\W+\w+){{0,2}}\W*$", clause, re.IGNORECASE):
         return True
-    follows = _WORD.match(after.lstrip(" "))
-    if follows and follows[0].casefold() == "nicht":
+    told = lang.cue("unproven").finditer(clause)
+    if any(one.end() == len(clause.rstrip()) for one in told) or re.match(r" *(?:nicht|nie|niemals)\b", after, re.I):
         return True
     language = language_of(before[-2_000:] + after[:500]) if beside else "en"
     return any(is_cue(word, language) for word in beside)

@@ -25,11 +25,11 @@ HAN_DIGITS = (
 HAN_PLACES = {"十": 10, "百": 100, "千": 1000, "拾": 10, "佰": 100, "仟": 1000}
 _COUNTING = "〇一二三四五六七八九两兩十百千"
 _HAN_SCALES = {"万": 10**4, "萬": 10**4, "만": 10**4, "亿": 10**8, "億": 10**8, "억": 10**8, "兆": 10**12, "조": 10**12}
-_HAN_COUNTERS = "个個人天日年月名位次座项項条條所家只隻艘篇岁歳回件本枚時时种種倍度分%％"
+_HAN_COUNTERS = "个個人天日年月名位次座项項条條所家只隻艘篇岁歳回件本枚時时种種倍度分割%％"
 _HAN_NUMERAL = f"[{''.join((*HAN_DIGITS, *HAN_PLACES))}][{''.join((*HAN_DIGITS, *HAN_PLACES, *_HAN_SCALES))}]+"
 HAN = re.compile(
-    rf"(?:(?P<whole>[{_COUNTING}]{{1,4}})分之)?"
-    rf"(?P<han>{_HAN_NUMERAL}|[{_COUNTING}](?=[{_HAN_COUNTERS}]|成(?![为為员員功立本果年熟长長就]))|(?<=分之)[{_COUNTING}])"
+    rf"(?:(?P<whole>[{_COUNTING}]{{1,4}})分[之の])?"
+    rf"(?P<han>{_HAN_NUMERAL}|[{_COUNTING}](?=[{_HAN_COUNTERS}]|成(?![为為员員功立本果年熟长長就]))|(?<=分[之の])[{_COUNTING}])"
     rf"(?:[点點](?P<point>[{_COUNTING[:10]}]+)(?![十分]))?"
 )
 _SCALED = re.compile(rf"\s?(?P<scale>[十百千]?[{''.join(_HAN_SCALES)}]|[百千])(?P<rest>\d[\d.,]*)?")
