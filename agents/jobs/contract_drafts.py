@@ -118,7 +118,8 @@ class ContractDrafts:
         brief, ahead = self._brief(scope, tier), self._ahead.pop(scope.question, None)
         unused: tuple[Spent, ...] = ()
         # What the talk has changed since is another question.
-        as_asked = len(scope.turns) == 2 and len(scope.queries) == 1 and language_of(scope.question) == scope.language
+        first = sum(turn.speaker == "user" for turn in scope.turns) == 1
+        as_asked = first and len(scope.queries) == 1 and language_of(scope.question) == scope.language
         if ahead is not None and as_asked:
             drafted = await ahead
             renamed = tuple(plan.model_copy(update={"query": scope.queries[0].text}) for plan in drafted.plans)
