@@ -31,7 +31,7 @@ from agents.nlp.lang import spans
 from agents.nlp.tokens import content_words, language_of, stem, years_in
 from agents.offline.questions import Question, asks_for_facts, names_held, parts_of, plain_words, stems_of
 from agents.offline.ranking import leans
-from agents.offline.terms import quantities
+from agents.offline.terms import differ, quantities
 from agents.research.loop.loop_decision import facts_of, sources_of
 from agents.research.loop.topics import compare
 from agents.research.reading.answering import answer_of, share, told_by
@@ -201,13 +201,13 @@ def held_against(claim: str, fact: Fact, card: SourceCard, language: str = "en")
     foreign = language_of(fact.quote) != language_of(claim)
     said = stance(claim, fact.quote, language=short, context=(card.title, card.head))
     same = shared(claim, fact.quote)
-    if _other_period(claim, fact.quote):
+    if (another := _other_period(claim, fact.quote)) and not differ(claim, fact.quote):
         return UNRELATED  # what holds for another period says nothing of the one that the claim names
     if said.stance == "contradicts":
         if _other_unit(claim, fact.quote) or not _same_measure(claim, fact.quote, card):
             return UNRELATED  # another figure of another thing: both may be true
-        if same >= SAME_MATTER:
-            return Held("contradicts", max(SPEAKS, said.strength))
+        if same >= SAME_MATTER:  # another figure for a longer time, or for more of the same, limits what is claimed
+            return Held("qualifies" if another else "contradicts", max(SPEAKS, said.strength))
     if said.stance == "qualifies" and same >= SAME_MATTER:
         return Held("qualifies", said.strength)
     may_ask = foreign or (same >= SAME_MATTER and not whole.binding)
