@@ -56,7 +56,7 @@ from agents.research.steering import Steering
 from agents.roles import MANAGER
 from agents.roles import ROLES as ROLES
 from agents.search.chain import Chain
-from agents.search.registry import open_sources
+from agents.search.choose_searcher import open_sources
 from agents.search.searcher import Probed, Searcher
 from agents.search.uploads import SearchScope, UploadedFile, UploadResult, places_of, take
 from agents.web.fetching import Fetcher

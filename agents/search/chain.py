@@ -26,7 +26,7 @@ from agents.search.pages import WebPages
 from agents.search.provider import Provider
 from agents.search.scope_filter import fuse
 from agents.search.searcher import REST_S, CircuitBreaker, Probed, Searcher, SearchFailed, none_answered
-from agents.search.web_services import Firecrawl
+from agents.search.web_providers import Firecrawl
 
 LIBRARY = "library:"
 FILES = "upload:"

@@ -16,7 +16,7 @@ from agents.core.transport import RetryPolicy
 from agents.search.chain import Chain
 from agents.search.provider import Access
 from agents.search.tavily import Tavily
-from agents.search.web_services import WEB
+from agents.search.web_providers import WEB
 from tests.api.conftest import TASK, FlatWorker, Gate, scripted
 
 ROOT = Path(__file__).resolve().parents[2]

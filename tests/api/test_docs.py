@@ -87,8 +87,8 @@ async def test_every_command_of_the_page_gives_what_stands_below_it(put, http, t
     from agents.memory.embedders import StaticEmbedder
     from agents.memory.sql_knowledge import SqlKnowledge
     from agents.offline import OfflineModel
+    from agents.search.choose_searcher import SAMPLE_LIBRARY
     from agents.search.library import Library
-    from agents.search.registry import SAMPLE_LIBRARY
 
     class Patient(OfflineModel):
         """Reads a few sources, then no further while the commands that steer a running job are typed."""

@@ -14,7 +14,7 @@ from agents.contracts.sources import SearchQuery
 from agents.core.transport import RetryPolicy
 from agents.search.provider import Access, Provider
 from agents.search.searcher import SearchFailed
-from agents.search.web_services import WEB, Firecrawl
+from agents.search.web_providers import WEB, Firecrawl
 
 KEY = "fc-FAKE0123456789abcdefFAKE"
 

@@ -12,7 +12,7 @@ from agents.contracts.sources import SearchQuery, SearchResult
 from agents.core.transport import RetryPolicy
 from agents.search.provider import Access, Provider
 from agents.search.searcher import SearchFailed
-from agents.search.web_services import WEB
+from agents.search.web_providers import WEB
 
 KEY = "tvly-SECRET12345"
 ROW = {"url": "https://a.example/x", "title": "Ferry", "content": "It carried 2921 people."}

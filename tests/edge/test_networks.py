@@ -22,7 +22,7 @@ from agents.core.settings import load
 from agents.llm.litellm_model import LiteLLMModel, close
 from agents.search.provider import Access
 from agents.search.tavily import Tavily
-from agents.search.web_services import WEB
+from agents.search.web_providers import WEB
 from agents.web.fetching import Fetcher
 
 PAGE = "<html><head><title>The ferry</title></head><body><p>The ferry of Orvelle runs each day.</p></body></html>"

@@ -24,7 +24,7 @@ from agents.search.pages import KEPT_S, PageCache
 from agents.search.provider import Access
 from agents.search.searcher import SearchFailed
 from agents.search.tavily import Tavily
-from agents.search.web_services import WEB
+from agents.search.web_providers import WEB
 
 CASES = Path(__file__).resolve().parent.parent / "data" / "cases"
 KEY = "tvly-dev-FAKE0123456789abcdefFAKE"

@@ -18,7 +18,7 @@ from agents.research.loop.topics import Topics
 from agents.search.chain import Chain
 from agents.search.provider import Access
 from agents.search.tavily import Tavily
-from agents.search.web_services import WEB
+from agents.search.web_providers import WEB
 from tests.conftest import DATA
 from tests.flat import FlatWorker, Gate, scripted
 from tests.scripted_model import ScriptedModel

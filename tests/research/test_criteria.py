@@ -27,7 +27,7 @@ from agents.research.planning.freeze_contract import CapOverrides, bounds_of
 from agents.search.chain import Chain
 from agents.search.provider import Access
 from agents.search.tavily import Tavily
-from agents.search.web_services import WEB
+from agents.search.web_providers import WEB
 from tests.flat import FLAT, scripted
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF, QUERY, ROLES, WORLD, Worker, leaf, tree, working_model, world

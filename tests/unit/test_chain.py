@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from agents.contracts.sources import Hit, SearchQuery, SearchResult
 from agents.core.errors import ConfigError, SearchError, SourceError
 from agents.core.transport import RetryPolicy
-from agents.search import web_services
+from agents.search import web_providers
 from agents.search.chain import Chain
+from agents.search.choose_searcher import NAMES, choose
 from agents.search.pages import source_of
 from agents.search.provider import Access
-from agents.search.registry import NAMES, choose
 from agents.search.scope_filter import enforced, fuse, in_range, keywords, prepared, shortened, whole_day, within
 from agents.search.searcher import REST_S, CircuitBreaker, SearchFailed
-from agents.search.web_services import Ddgs
+from agents.search.web_providers import Ddgs
 from agents.web.decoding import Document
 from tests.scripted_search import ScriptedSearcher
 
@@ -603,7 +603,7 @@ def chosen(
     ],
 )
 async def test_names_and_keys_decide_who_is_asked(names, keys, made, monkeypatch):
-    monkeypatch.setattr(web_services, "installed", lambda: False)
+    monkeypatch.setattr(web_providers, "installed", lambda: False)
 
     chain = chosen(names, keys=keys)
     await chain.close()
@@ -625,7 +625,7 @@ async def test_names_and_keys_decide_who_is_asked(names, keys, made, monkeypatch
     ],
 )
 def test_a_wrong_choice_is_refused_in_one_clear_sentence(names, message, monkeypatch):
-    monkeypatch.setattr(web_services, "installed", lambda: False)
+    monkeypatch.setattr(web_providers, "installed", lambda: False)
 
     with pytest.raises(ConfigError, match=message):
         chosen(names)
@@ -649,7 +649,7 @@ async def test_keyless_use_of_a_named_provider_is_said():
 
 
 async def test_every_name_can_be_chosen(monkeypatch):
-    monkeypatch.setattr(web_services, "installed", lambda: True)
+    monkeypatch.setattr(web_providers, "installed", lambda: True)
     keys = dict.fromkeys(("FIRECRAWL_API_KEY", "BRAVE_API_KEY", "EXA_API_KEY", "SERPER_API_KEY"), "k")
     keys |= {"LINKUP_API_KEY": "k", "PERPLEXITYAI_API_KEY": "k"}
 

@@ -5,7 +5,7 @@ import pytest
 from agents.contracts.sources import Hit
 from agents.search.chain import Chain
 from agents.search.searcher import SearchFailed
-from agents.search.web_services import Firecrawl
+from agents.search.web_providers import Firecrawl
 from agents.web.html_text import read_html
 from tests.unit.test_chain import Fake, Pages
 

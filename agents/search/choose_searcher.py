@@ -1,6 +1,6 @@
 """From what the operator set to the searcher: which providers, in which order, with which keys.
 
-A new provider is a line in one of the two tables: `web_services.WEB` or `academic.PAPERS`.
+A new provider is a line in one of the two tables: `web_providers.WEB` or `academic.PAPERS`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,14 +13,14 @@ from agents.core.errors import ConfigError
 from agents.core.paths import RESOURCES
 from agents.core.settings import Settings, search_values
 from agents.core.transport import RetryPolicy
-from agents.search import web_services
+from agents.search import web_providers
 from agents.search.academic import ACADEMIC, PAPERS
 from agents.search.chain import Chain
 from agents.search.library import Library
 from agents.search.pages import PageCache, WebPages
 from agents.search.provider import Access, Provider, Service
 from agents.search.searcher import LIBRARY_NAME, SAMPLE_NAME, Searcher
-from agents.search.web_services import FIRECRAWL_BASE, KINDS, WEB
+from agents.search.web_providers import FIRECRAWL_BASE, KINDS, WEB
 from agents.web.fetching import Fetcher
 from agents.web.guard import AllowedHosts
 
@@ -84,7 +84,7 @@ def choose(
 
     if not names:
         chosen = [made(name) for name in ("tavily", "firecrawl") if keys.get(PROVIDERS[name].key_variable, "").strip()]
-        behind = [made("tavily", keyed=False), *([made("ddgs")] if web_services.installed() else [])]
+        behind = [made("tavily", keyed=False), *([made("ddgs")] if web_providers.installed() else [])]
         return Chain([*chosen, *behind], pages, library, sample=None if library or chosen else sample)
     notes = []
     if "tavily" in names and not keys.get("TAVILY_API_KEY", "").strip():
@@ -114,8 +114,8 @@ def _expanded(name: str, values: Mapping[str, str]) -> tuple[str, ...]:
             raise ConfigError(f"RETRIEVER names web, and no service for it is set up. Set one of {wanted} in `.env`.")
         return (usable[0],)
     entry = PROVIDERS[name]
-    if name == "ddgs" and not web_services.installed():
-        raise ConfigError(f"RETRIEVER names ddgs, and {web_services.MISSING}.")
+    if name == "ddgs" and not web_providers.installed():
+        raise ConfigError(f"RETRIEVER names ddgs, and {web_providers.MISSING}.")
     own_server = name == "firecrawl" and values.get("FIRECRAWL_API_BASE", FIRECRAWL_BASE) != FIRECRAWL_BASE
     if not entry.is_set_up(values) and not own_server:
         raise ConfigError(
