@@ -64,6 +64,7 @@ export const begin = (now) => ({
   status: '',
   stage: '',
   blocked_reason: '',
+  note: '',
   seq: 0,
   seconds: 0,
   at: now,
@@ -109,6 +110,7 @@ const TREE = [
 export function takeTree(run, tree, now) {
   for (const name of TREE) if (tree[name] !== undefined && tree[name] !== null) run[name] = tree[name];
   run.blocked_reason = tree.blocked_reason ?? '';
+  run.note = tree.note ?? '';
   run.at = now;
   const known = new Set();
   for (const row of tree.nodes ?? []) {
@@ -156,6 +158,7 @@ export function takeEvent(run, message, now) {
     if (event.status) run.status = event.status;
     if (event.stage) run.stage = event.stage;
     run.blocked_reason = event.blocked_reason ?? '';
+    run.note = event.note ?? '';
     return ended(run); // once more whole: the last word of every part
   }
   return event.tag === 'change'; // what may be spent may have changed

@@ -104,3 +104,13 @@ test('a green tick never stands over a report that is partial or found nothing',
   assert.equal(run.endOf({ ...state, status: 'done' }).tone, 'caution');
   assert.equal(run.endOf({ status: 'done', grade: 'nothing_found', nodes }).tone, 'quiet');
 });
+
+test('why a run rests or failed is known from the tree and from the event, and forgotten when it goes on', () => {
+  const state = run.takeTree(run.begin(0), { ...tree(), status: 'blocked', blocked_reason: 'version', note: 'Other.' }, 1);
+  assert.equal(state.note, 'Other.');
+  run.takeEvent(state, { seq: 6, seconds: 4, event: { kind: 'job', status: 'running', stage: 'collecting' } }, 2);
+  assert.equal(state.note, '');
+  run.takeEvent(state, { seq: 7, seconds: 5, event: { kind: 'job', status: 'failed', note: 'No answer.' } }, 3);
+  assert.equal(state.note, 'No answer.');
+  assert.equal(run.takeTree(state, tree(), 4).note, '');
+});
