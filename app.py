@@ -86,7 +86,7 @@ async def on_settings_update(settings: dict[str, object]) -> None:
 @cl.action_callback("say")
 async def say(action: cl.Action) -> None:
     """Take the answer of a button as if it had been typed."""
-    await shielded(lambda: chat.typed(action.payload.get("text")))
+    await shielded(lambda: chat.typed(action.payload.get("text"), action.payload.get("job_id")))
 
 
 @cl.action_callback("forget_found")

@@ -65,10 +65,13 @@ class Afterwards(Drafting):
     async def _wish_of_report(self, wish: Wish, document: ReportDocument | None) -> None:
         words, job = self.words, await self.ended()
         match wish.name:
-            case "restart" | "rework":
+            case "restart" | "rework" | "finish" if document is None or wish.name != "finish":
                 if job is None or job.commission.contract is None:
                     raise self.no("run_gone")
-                again = await self.team.jobs.order(job, "restart" if wish.name == "restart" else "rework")
+                again = await self.team.jobs.order(job, "rework" if wish.name == "rework" else "restart")
+                if wish.name == "finish":
+                    # Where no report was written: from what had been found, without another search.
+                    self.team.jobs.steer(again, "finish")
                 await self.show(Started(again, job.commission.contract))
             case "release":
                 if job is None or not self.team.jobs.release(job):

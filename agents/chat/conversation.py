@@ -73,6 +73,7 @@ class Conversation(Afterwards, Steering):
         command: str | None = None,
         modes: Mapping[str, str] | None = None,
         taken: UploadResult = UploadResult(),
+        about: str = "",
     ) -> None:
         """Answer one message. What is foreseen to go wrong is said; the talk then stands as it was before.
 
@@ -81,8 +82,12 @@ class Conversation(Afterwards, Steering):
             command: the command chosen from the menu.
             modes: what stands in the pickers beside the composer.
             taken: what came of the files that came with the message.
+            about: the run, over by now, on whose card it was said.
         """
         try:
+            if about and self.running is None and await self.team.jobs.find(about, self.owner):
+                self.now(job_id=about)
+                return await self._on_report(text, read(text))
             if command is None and len(text) > LONG and self.running is None:
                 document, text = pasted(text)
                 more = await self.team.take_files((document,), (*self.state.scope.files, *taken.files))

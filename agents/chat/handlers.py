@@ -254,8 +254,8 @@ class Chat:
                 await self._name(thread, plain_name(given[0].name))
         await self.answer(message.content, message.command, message.modes or {}, given)
 
-    async def typed(self, text: object) -> None:
-        """Take what a button says as if it had been typed."""
+    async def typed(self, text: object, about: object = "") -> None:
+        """Take what a button says as if it had been typed; one of a run's card says `about` which run."""
         if not isinstance(text, str) or not text.strip():
             return
         said = cl.Message(content=text[:MAX_SAID], type="user_message", author="You")
@@ -264,18 +264,23 @@ class Chat:
         await cl.context.emitter.task_start()
         try:
             async with cl.Step(name="on_message", type="run", parent_id=said.id):
-                await self.answer(said.content, None, {})
+                await self.answer(said.content, None, {}, about=about if isinstance(about, str) else "")
         finally:
             await cl.context.emitter.task_end()
 
     async def answer(
-        self, text: str, command: str | None, modes: Mapping[str, str], given: Sequence[UploadedFile] = ()
+        self,
+        text: str,
+        command: str | None,
+        modes: Mapping[str, str],
+        given: Sequence[UploadedFile] = (),
+        about: str = "",
     ) -> None:
         """Have the conversation answer and draw its acts."""
 
         async def hear(conversation: Conversation) -> None:
             taken = await self.team.take_files(given, conversation.state.scope.files) if given else UploadResult()
-            await conversation.hear(text, command, modes, taken)
+            await conversation.hear(text, command, modes, taken, about)
 
         await self._conversed(hear)
 

@@ -22,7 +22,7 @@ from agents.api.reports import chat_markdown, live_tree
 from agents.chat import cards
 from agents.chat.cards import Props, contract_card, contract_line, run_card, scope_card, scope_line
 from agents.chat.history import History
-from agents.chat.runs import stopped_line
+from agents.chat.runs import broken_line
 from agents.chat.state import (
     Effect,
     ManagerReply,
@@ -367,9 +367,9 @@ def outcome_text(job: Job, document: ReportDocument | None) -> str:
         text = f"{chat_markdown(document)}\n\n{cards.downloads(document)}"
         sent_back = job.blocked_reason == "needs_rework"
         return f"{text}\n\n{words('sent_back', note=live_tree(job).note)}" if sent_back else text
-    if job.status == "cancelled":
-        return stopped_line(live_tree(job), words)
-    return words("report_lost") if job.status == "done" else words("run_failed", why=job.notice or DossierError.notice)
+    if job.status == "done":
+        return words("report_lost")
+    return broken_line(live_tree(job), job.notice or DossierError.notice, words)
 
 
 def _name(job: Job, what: str) -> str:

@@ -57,10 +57,12 @@ def progress_line(job: Job, words: ChatTexts) -> str:
     return f"{line} {words('slowest', name=name, doing=doing)}"
 
 
-def stopped_line(view: TreeView, words: ChatTexts) -> str:
-    """Say what a stopped run leaves behind."""
-    left = words.counted(view.usage.sources, "kept") if view.usage.sources else words("nothing_read")
-    return words("stopped_at", clock=minutes_and_seconds(view.seconds), left=left)
+def broken_line(view: TreeView, why: str, words: ChatTexts) -> str:
+    """Say that a run was stopped or failed, what it leaves behind, and what can be done."""
+    read, clock = view.usage.sources, minutes_and_seconds(view.seconds)
+    begun = words("run_failed", clock=clock, why=why) if view.status == "failed" else words("stopped_at", clock=clock)
+    left = words("no_report", left=words.counted(read, "kept") if read else words("nothing_read"))
+    return " ".join((begun, left, words("over_next_restart"), *([words("over_next_finish")] if read else ())))
 
 
 # ---- while it goes

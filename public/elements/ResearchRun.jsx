@@ -625,8 +625,19 @@ parts.ResearchRun =
       );
     }
 
-    /** Why a run rests, what that means, and what goes on with it; null while it works or is over. */
+    /** Why a run rests or came to no report, what that means, and what goes on with it; null while it works or is done. */
     function rest(job) {
+      const why = english() ? job.note : '';
+      if (['failed', 'cancelled'].includes(job.status)) {
+        const found = !job.grade && [...job.nodes.values()].some((node) => node.facts);
+        const kept = found ? t('What was found is kept.') : t('Nothing was found yet.');
+        const again = [['restart', t('Try again')]];
+        return [
+          job.status === 'failed' ? t('The run failed.') : '',
+          job.status === 'failed' && why ? `${why} ${kept}` : kept,
+          found ? [...again, ['finish', t('Write from these findings')]] : again,
+        ];
+      }
       if (job.status !== 'blocked') return null;
       const resume = [['resume', t('Resume')]];
       if (job.blocked_reason === 'paused')
@@ -646,10 +657,10 @@ parts.ResearchRun =
             ['release', t('Release as it is')],
           ],
         ];
-      return [t('The run rests.'), job.note || '', resume];
+      return [t('The run rests.'), why, resume];
     }
 
-    function Controls({ id, url, ended, job, note, again }) {
+    function Controls({ id, url, ended, job, note, again, say }) {
       const [ask, setAsk] = useState(false);
       const [sent, setSent] = useState('');
       const [error, setError] = useState('');
@@ -658,15 +669,24 @@ parts.ResearchRun =
       useEffect(() => {
         if (ask && yes.current) yes.current.focus();
       }, [ask]);
+      useEffect(() => setSent(''), [ended]); // what was ordered of a run at work says nothing of one that is over
       const post = async (what) => {
         setAsk(false);
         setSent(what);
         setError('');
         try {
-          const r = await fetch(url(`/research/jobs/${encodeURIComponent(id)}/${what}`), {
-            method: 'POST',
-            credentials: 'include',
-          });
+          // What makes a report of a run that is over is said to the chat, which shows the report.
+          const told = ended && ['restart', 'finish'].includes(what);
+          const r = told
+            ? { ok: (await say(what))?.success !== false, status: '' }
+            : await fetch(url(`/research/jobs/${encodeURIComponent(id)}/${what}`), {
+                method: 'POST',
+                credentials: 'include',
+              });
+          if (r.ok && ended) {
+            setSent('');
+            again();
+          }
           if (!r.ok)
             throw new Error(
               r.status === 404
@@ -680,7 +700,7 @@ parts.ResearchRun =
           setError(e instanceof TypeError ? t('The server did not answer. Nothing was changed.') : e.message);
         }
       };
-      const rests = ['resume', 'rework', 'release'].includes(sent) ? null : rest(job);
+      const rests = (ended ? sent : ['resume', 'rework', 'release'].includes(sent)) ? null : rest(job);
       if (ended && !rests) return null;
       return (
         <div className="ds-controls">
@@ -828,8 +848,18 @@ parts.ResearchRun =
     function Strip({ job, seconds, minutes, edge, show, stop }) {
       const [ask, setAsk] = useState(false);
       const style = { top: edge.top, left: edge.left, [edge.width < 600 ? 'width' : 'maxWidth']: edge.width };
+      const box = useRef(null);
+      useLayoutEffect(() => {
+        // As wide as a phone it would lie over the first line: the talk begins below it.
+        const frame = edge.width < 600 ? box.current.closest('.overflow-y-auto') : null;
+        if (!frame) return undefined;
+        frame.style.marginTop = `${box.current.offsetHeight}px`;
+        return () => {
+          frame.style.marginTop = '';
+        };
+      }, [edge, ask]);
       return (
-        <div className="ds-strip" role="region" aria-label={t('The run at a glance')} style={style}>
+        <div ref={box} className="ds-strip" role="region" aria-label={t('The run at a glance')} style={style}>
           {Icon(React, 'working', 15)}
           <span className="ds-clip">
             <b>{t((STAGES[job.stage] || ['Starting'])[0])}</b> · <span className="ds-num">{clock(seconds)}</span>
@@ -864,7 +894,7 @@ parts.ResearchRun =
       );
     }
 
-    return function ResearchRun({ p, apiClient }) {
+    return function ResearchRun({ p, apiClient, callAction }) {
       speak(p.lang);
       const id = p.job_id;
       const url = useCallback(
@@ -952,17 +982,29 @@ parts.ResearchRun =
         );
 
       const seconds = job.seconds + (live ? Math.max(0, Date.now() - job.at) / 1000 : 0);
+      const controls = (
+        <Controls
+          id={id}
+          url={url}
+          ended={over}
+          job={job}
+          note={note}
+          again={() => feeder.current.again()}
+          say={(text) => callAction({ name: 'say', payload: { text, job_id: id } })}
+        />
+      );
       if (over && !show && !watched) {
         const [icon, tone, head, tail] = summary(job);
         return (
           <div className={`ds ds-past ds-${tone}`} data-job={job.status}>
             {Icon(React, icon, 17)}
-            <span>
+            <div>
               <b>{head}</b> {tail}.{' '}
               <button type="button" className="ds-link" aria-expanded="false" onClick={() => setShow(true)}>
                 {t('Show tree')}
               </button>
-            </span>
+              {controls}
+            </div>
           </div>
         );
       }
@@ -1014,7 +1056,7 @@ parts.ResearchRun =
               text={over ? summary(job).slice(2).join(' ') + '.' : told(job.feed.find(told) || { text: job.now })}
             />
             <Budget job={job} p={p} seconds={seconds} />
-            <Controls id={id} url={url} ended={over} job={job} note={note} again={() => feeder.current.again()} />
+            {controls}
           </header>
           <div className="ds-lv">
             <Tree job={job} steer={p.steer === true && !over} act={act} ticking={live ? tick : 0} />
@@ -1026,4 +1068,4 @@ parts.ResearchRun =
   })();
 
 const ResearchRun = parts.ResearchRun;
-export default <ResearchRun p={props} apiClient={apiClient} />;
+export default <ResearchRun p={props} apiClient={apiClient} callAction={callAction} />;

@@ -73,6 +73,24 @@ def test_a_paused_run_says_so_on_its_card_and_goes_on_at_a_click(tab, server):
     page.reads()
 
 
+def test_a_stopped_run_writes_from_what_it_found_at_a_click(tab, server):
+    server.pace(1.0)
+    page = tab(width=360, height=780).starts(FEASIBLE)
+    page.page.wait_for_function("[...document.querySelectorAll('.ds-feed')].some(f => /[1-9] fact/.test(f.innerText))")
+    server.pace(20.0)
+    page.page.locator(".ds-card, .ds-strip").get_by_role("button", name="Stop", exact=False).first.click()
+    page.page.get_by_role("button", name="Stop run").last.click()
+    page.page.wait_for_selector("[data-job=cancelled]")
+    page.sees("What was found is kept.")
+    page.page.get_by_role("button", name="Write from these findings").last.scroll_into_view_if_needed()
+    page.shot("36-stopped")
+    assert page.page.get_by_role("button", name="Try again", exact=True).last.is_visible()
+    server.pace(0)
+    page.page.get_by_role("button", name="Write from these findings").last.click()
+    page.reads()
+    page.shot("37-written")
+
+
 def test_a_cut_connection_shows_the_state_within_a_second_of_its_return(tab, server):
     server.pace(1.0)
     page = tab().starts(FEASIBLE)

@@ -148,6 +148,26 @@ async def test_stopping_says_what_is_kept(held_chat):
     assert "no report was written" in text
 
 
+async def test_a_stopped_run_goes_on_from_its_card_for_its_owner_alone(held_chat):
+    page = Page()
+    await page.say(QUESTION)
+    await page.say(PHRASE)
+    (job,) = held_chat.team.jobs.of("local")
+    await page.say("stop")
+    await until(lambda: any(text.startswith("Stopped at 0:0") for text in page.texts()))
+
+    stranger = Page(user="other")
+    stranger.session.has_first_interaction = True
+    await stranger.act("say", text="restart", job_id=job.id)
+    assert (await held_chat.team.jobs.find(job.id, "local")).status == "cancelled"
+
+    await page.act("say", text="finish", job_id=job.id)
+
+    again = await held_chat.team.jobs.find(job.id, "local")
+    assert again.status in {"queued", "running"}
+    assert again.run.steering.finishing("job")
+
+
 async def test_a_picked_question_is_taken_as_if_it_had_been_typed(chat):
     page = Page()
     page.session.has_first_interaction = True
