@@ -625,7 +625,7 @@ parts.ResearchRun =
       );
     }
 
-    /** Why a run rests or came to no report, what that means, and what goes on with it; null while it works or is done. */
+    /** Why a run rests or came to no report, and what goes on with it; null while it works or is done. */
     function rest(job) {
       const why = english() ? job.note : '';
       if (['failed', 'cancelled'].includes(job.status)) {

@@ -106,7 +106,11 @@ test('a green tick never stands over a report that is partial or found nothing',
 });
 
 test('why a run rests or failed is known from the tree and from the event, and forgotten when it goes on', () => {
-  const state = run.takeTree(run.begin(0), { ...tree(), status: 'blocked', blocked_reason: 'version', note: 'Other.' }, 1);
+  const state = run.takeTree(
+    run.begin(0),
+    { ...tree(), status: 'blocked', blocked_reason: 'version', note: 'Other.' },
+    1,
+  );
   assert.equal(state.note, 'Other.');
   run.takeEvent(state, { seq: 6, seconds: 4, event: { kind: 'job', status: 'running', stage: 'collecting' } }, 2);
   assert.equal(state.note, '');
