@@ -184,7 +184,7 @@ MUTATIONS = (
     ),
     *_rows(
         "chat/test_conversation.py",
-        ("Spec 3: a question that was narrowed is planned anew", "jobs/contract_drafts.py", "len(scope.turns) == 2 and", "len(scope.turns) >= 2 and"),
+        ("Spec 3: a question that was narrowed is planned anew", "jobs/contract_drafts.py", "as_asked = first and", "as_asked ="),
     ),
     *_rows(
         "research/test_faults.py",
