@@ -848,18 +848,8 @@ parts.ResearchRun =
     function Strip({ job, seconds, minutes, edge, show, stop }) {
       const [ask, setAsk] = useState(false);
       const style = { top: edge.top, left: edge.left, [edge.width < 600 ? 'width' : 'maxWidth']: edge.width };
-      const box = useRef(null);
-      useLayoutEffect(() => {
-        // As wide as a phone it would lie over the first line: the talk begins below it.
-        const frame = edge.width < 600 ? box.current.closest('.overflow-y-auto') : null;
-        if (!frame) return undefined;
-        frame.style.marginTop = `${box.current.offsetHeight}px`;
-        return () => {
-          frame.style.marginTop = '';
-        };
-      }, [edge, ask]);
       return (
-        <div ref={box} className="ds-strip" role="region" aria-label={t('The run at a glance')} style={style}>
+        <div className="ds-strip" role="region" aria-label={t('The run at a glance')} style={style}>
           {Icon(React, 'working', 15)}
           <span className="ds-clip">
             <b>{t((STAGES[job.stage] || ['Starting'])[0])}</b> · <span className="ds-num">{clock(seconds)}</span>
