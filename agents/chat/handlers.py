@@ -373,7 +373,8 @@ class Chat:
 
         Nobody would see what a run costs that goes on, nor its report. Reports that are written stay with their jobs.
         """
-        jobs = await self.team.jobs.in_thread(thread_id, owner)
+        jobs = await self.team.jobs.in_thread(thread_id)
+        owner = owner or next((job.owner for job in jobs), "")  # Chainlit writes whose a chat is a little later
         for job in jobs:
             if not job.over:
                 self.team.jobs.stop(job)

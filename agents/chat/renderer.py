@@ -296,7 +296,7 @@ class Outcomes:
 
     async def _over(self, thread_id: str, owner: str, known: Collection[str]) -> list[Job]:
         """List the runs of a chat that ended, but for those whose outcome is known."""
-        jobs = await self.jobs.in_thread(thread_id, owner)
+        jobs = [job for job in await self.jobs.in_thread(thread_id) if job.owner == owner]
         return [job for job in jobs if job.over and _name(job, "report") not in known]
 
     async def show_missing(self, thread_id: str, owner: str, user: Any, known: Collection[str]) -> Shown:

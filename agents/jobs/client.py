@@ -272,10 +272,10 @@ class Client:
         job.thread_id = thread_id
         self.register.background(write())
 
-    async def in_thread(self, thread_id: str, owner: str) -> list[Job]:
+    async def in_thread(self, thread_id: str) -> list[Job]:
         """List the jobs of one chat, oldest first."""
-        rows = await self.store.in_thread(thread_id, owner) if self.opened else []
-        return [job for row in rows if (job := await self.find(row.id, owner)) is not None]
+        rows = await self.store.in_thread(thread_id) if self.opened else []
+        return [job for row in rows if (job := await self.find(row.id, row.owner)) is not None]
 
     async def given_texts(self, text_hash: str) -> list[Job]:
         """List the jobs, whoever's they are, that were given this text or have read it."""

@@ -190,8 +190,8 @@ class Store:
             for row in await self.rows(query)
         ]
 
-    async def in_thread(self, thread_id: str, owner: str) -> list[StoredJob]:
-        query = sa.select(*LISTED).where(tables.jobs.c.thread_id == thread_id, tables.jobs.c.owner == owner)
+    async def in_thread(self, thread_id: str) -> list[StoredJob]:
+        query = sa.select(*LISTED).where(tables.jobs.c.thread_id == thread_id)
         return await self._jobs(query.order_by(tables.jobs.c.created, tables.jobs.c.id))
 
     async def using_text(self, text_hash: str) -> list[StoredJob]:
