@@ -56,7 +56,7 @@ class ScriptedSearcher:
         )
         return SearchResult(query=query.text, provider=self.name, hits=hits)
 
-    async def read(self, url: str, deadline_s: float | None = None) -> Source:
+    async def read(self, url: str, deadline_s: float | None = None, known: Source | None = None) -> Source:
         """Give the document at an address.
 
         Raises:

@@ -105,6 +105,8 @@ class SourceCard(Frozen):
     """Its first words: what it says that it is about."""
     chars: int = Field(default=0, ge=0)
     """Characters of its text; 0 where unknown."""
+    version: str = ""
+    """What its server called this version of the page, or its day: asked with it, an unchanged page is not sent again."""
 
     def page_of(self, start: int) -> int | None:
         """Give the number of the page, counted from 1, on which the character at `start` stands; None without pages."""

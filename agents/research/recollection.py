@@ -133,7 +133,7 @@ class Recollection(KeptAnswers):
             SourceError: there is no such page any more, or it may not be used.
         """
         try:
-            now = (await context.fetch(card.url, Deadline.within(RECHECK_S, deadline))).card
+            now = (await context.fetch(card.url, Deadline.within(RECHECK_S, deadline), card)).card
         except SourceError as error:
             if error.fault != "site":
                 raise

@@ -368,8 +368,10 @@ class RunContext:
         hits = enforced(found.result.hits, self.steering.narrowed(query))
         return found.model_copy(update={"result": found.result.model_copy(update={"hits": hits})})
 
-    async def fetch(self, url: str, deadline: Deadline) -> RetrievedSource:
+    async def fetch(self, url: str, deadline: Deadline, before: SourceCard | None = None) -> RetrievedSource:
         """Read a document and keep its text; read once in a run, and not again after it failed three times.
+
+        One that was read `before` is not sent again by a server that says that it has not changed.
 
         Raises:
             SourceError: it cannot be read or may not be used, by a limit that the user set meanwhile too.
@@ -384,7 +386,11 @@ class RunContext:
                 raise SourceError(url, GIVEN_UP, "given_up")
             if self.retries.hopeless(_site(url)):
                 raise SourceError(url, f"three pages of its site failed alike; {GIVEN_UP}", "given_up")
-            source = await self.searcher.read(url, deadline.seconds())
+            known = None
+            if before and before.version:
+                with contextlib.suppress(SourceError):  # its text is not kept any more
+                    known = await self.text_of(before)
+            source = await self.searcher.read(url, deadline.seconds(), known)
             if not source.text.strip():
                 raise SourceError(url, "it holds no text")
             await self.texts.put(source.text)

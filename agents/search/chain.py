@@ -198,7 +198,7 @@ class Chain:
             failures=failures,
         )
 
-    async def read(self, url: str, deadline_s: float | None = None) -> Source:
+    async def read(self, url: str, deadline_s: float | None = None, known: Source | None = None) -> Source:
         """Read a document: of the library, of the texts that came with hits, or from the web.
 
         Of a paper that is closed to readers, the abstract is given, tagged as one.
@@ -213,7 +213,7 @@ class Chain:
                 raise SourceError(url, "there is no library")
             return await documents.read(url, deadline_s)
         try:
-            return await self._pages.read(url, deadline_s)
+            return await self._pages.read(url, deadline_s, known)
         except SourceError:
             if source := self._cached(url, whole=False):
                 return source

@@ -114,7 +114,7 @@ class Library:
         """Find documents by the words of the query. Its domains do not apply; dates do, where a document has one."""
         return await self._work(lambda index: index.search(query, self.name), deadline_s)
 
-    async def read(self, url: str, deadline_s: float | None = None) -> Source:
+    async def read(self, url: str, deadline_s: float | None = None, known: Source | None = None) -> Source:
         """Give the document at an address of the library."""
         try:
             source = await self._work(lambda index: index.document(url), deadline_s)

@@ -49,6 +49,7 @@ def source_of(
     kind: SourceKind = "web",
     key: str = "",
     tags: tuple[Said, ...] = (),
+    version: str = "",
 ) -> Source:
     """Make a source of a document.
 
@@ -59,6 +60,7 @@ def source_of(
         kind: what it is called.
         key: the page's address as it is compared, where it declares one.
         tags: what else is to be known of it, beside what of it was not read.
+        version: by which its server knows it again.
     """
     host = (urlsplit(url).hostname or "").removeprefix("www.")
     text = document.text
@@ -76,6 +78,7 @@ def source_of(
         language=document.language or (language_of(text) if text.strip() else None),
         tags=(*tags, *map(Said.read, document.gaps)),
         pages=document.page_starts,
+        version=version,
     )
 
 
@@ -91,7 +94,9 @@ class WebPages:
         self._fetcher, self._date = fetcher, date
         self._links: OrderedDict[str, Links] = OrderedDict()
 
-    async def read(self, url: str, deadline_s: float | None = None, *, named_by_user: bool = False) -> Source:
+    async def read(
+        self, url: str, deadline_s: float | None = None, known: Source | None = None, *, named_by_user: bool = False
+    ) -> Source:
         """Read the page, PDF, Word or text file at an address.
 
         Addresses that lead to one page, by redirect or because it says so, give sources of one id.
@@ -99,17 +104,22 @@ class WebPages:
         Args:
             url: an address of the web.
             deadline_s: seconds for everything.
+            known: as it was read before; given again where its server says that it has not changed.
             named_by_user: the user asked for this very address, so that robots.txt is not asked.
 
         Raises:
             SourceError: it cannot be read or may not be used; the reason is for the reader of the report.
         """
-        fetched, document = await read_page(self._fetcher, url, deadline_s, named_by_user=named_by_user)
+        fetched, document = await read_page(
+            self._fetcher, url, deadline_s, named_by_user=named_by_user, known=known.version if known else ""
+        )
+        if known and fetched.unchanged:
+            return known.model_copy(update={"retrieved": self._date()})
         self._links[canonical(url)] = document.links
         if len(self._links) > MAX_LINKED:
             self._links.popitem(last=False)
         key = identity(fetched.final_url, document.canonical)
-        return source_of(display(fetched.final_url), document, self._date(), key=key)
+        return source_of(display(fetched.final_url), document, self._date(), key=key, version=fetched.version)
 
     async def links(self, url: str, deadline_s: float | None = None) -> Links:
         """Give the links of a page's text to pages of its site; the page is fetched only where it was not read lately.

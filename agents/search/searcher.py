@@ -180,8 +180,10 @@ class Searcher(Protocol):
             SearchError: the provider failed after every retry.
         """
 
-    async def read(self, url: str, deadline_s: float | None = None) -> Source:
+    async def read(self, url: str, deadline_s: float | None = None, known: Source | None = None) -> Source:
         """Read the whole document at an address that a search gave, or that the user named.
+
+        What is `known` of it need not be sent again where its server says that it has not changed.
 
         Raises:
             SourceError: it cannot be read or may not be used; the reason is for the reader of the report.

@@ -177,7 +177,7 @@ class Files:
             index = await self._indexed()
             return await asyncio.to_thread(index.search, query, FILES_NAME)
 
-    async def read(self, url: str, deadline_s: float | None = None) -> Source:
+    async def read(self, url: str, deadline_s: float | None = None, known: Source | None = None) -> Source:
         """Give a file's document."""
         file = self._by_url.get(url)
         if file is None:

@@ -30,6 +30,7 @@ MAX_REDIRECTS = 5
 MAX_PAUSE_S = 30.0
 """A host that asks to be left alone for longer is passed over instead: a run has other pages to read."""
 MAX_HEADERS = 300
+MAX_VERSION = 200
 ROBOTS_S = 5.0
 """Seconds for a robots.txt; a site that takes longer is read without."""
 
@@ -76,6 +77,10 @@ class FetchedPage:
     content_type: str
     """As sent, with its parameters; empty when none was sent."""
     body: bytes
+    version: str = ""
+    """By which it is known again: its ETag, else the day it changed last."""
+    unchanged: bool = False
+    """It still is the version that is known; nothing was sent."""
 
 
 def _passing(url: str, reason: str, *, retry_after_s: float | None = None) -> SourceError:
@@ -161,13 +166,16 @@ class Fetcher:
         clock = clock or (lambda: asyncio.get_running_loop().time())
         self._manners = Manners(self._robots_txt, USER_AGENT.partition("/")[0], per_host_rate, clock, sleep)
 
-    async def fetch(self, url: str, deadline_s: float | None = None, *, named_by_user: bool = False) -> FetchedPage:
+    async def fetch(
+        self, url: str, deadline_s: float | None = None, *, named_by_user: bool = False, known: str = ""
+    ) -> FetchedPage:
         """Read one address, following its redirects.
 
         Args:
             url: an address of the web.
             deadline_s: seconds for everything, waiting for a turn at the host included; None for no such limit.
             named_by_user: the user asked for this very address; robots.txt, which is about crawling, is not asked.
+            known: the version that is known of it, and need not be sent again.
 
         Raises:
             SourceError: it cannot be read, or may not be; the reason is for the reader of the report. `retryable` when
@@ -175,7 +183,7 @@ class Fetcher:
         """
         clock = _Clock(self._total_s, deadline_s)
         async with clock.running(url):
-            fetched: FetchedPage = await self._retry.retrying(clock.left_s)(self._follow, url, clock, named_by_user)
+            fetched: FetchedPage = await self._retry.retrying(clock.left_s)(self._follow, url, clock, named_by_user, known)
         return fetched
 
     async def aclose(self) -> None:
@@ -195,7 +203,7 @@ class Fetcher:
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         )
 
-    async def _follow(self, url: str, clock: _Clock, named_by_user: bool) -> FetchedPage:
+    async def _follow(self, url: str, clock: _Clock, named_by_user: bool, known: str) -> FetchedPage:
         """Make one attempt: the address, and where it redirects."""
         with _explained(url):
             at = self._guard.check(_written(url))
@@ -213,17 +221,20 @@ class Fetcher:
                 async with AsyncExitStack() as turn:
                     async with clock.standing_still():
                         await turn.enter_async_context(self._manners.turn(origin))
-                    answer = await self._get(url, at, origin)
+                    answer = await self._get(url, at, origin, known)
                 if isinstance(answer, FetchedPage):
                     return answer
-                at = self._guard.check(at.join(_written(answer)))
+                at, known = self._guard.check(at.join(_written(answer))), ""  # versions are those of one address
         raise SourceError(url, "it redirects too often")
 
-    async def _get(self, url: str, at: httpx2.URL, origin: str) -> FetchedPage | str:
+    async def _get(self, url: str, at: httpx2.URL, origin: str, known: str) -> FetchedPage | str:
         """Ask for one address; give the answer, or where it redirects."""
-        async with self._client.stream("GET", at) as response:
+        unless = {"if-none-match" if known.endswith('"') else "if-modified-since": known} if known else None
+        async with self._client.stream("GET", at, headers=unless) as response:
             if response.status_code in _REDIRECTS and (where := response.headers.get("location")):
                 return where
+            if response.status_code == 304 and known:
+                return FetchedPage(url, str(at), "", b"", known, unchanged=True)
             self._judge_status(url, origin, response)
             self._judge_headers(url, response)
             body = await self._body(url, response)
@@ -232,6 +243,7 @@ class Fetcher:
             final_url=str(at),
             content_type=response.headers.get("content-type", ""),
             body=body,
+            version=(response.headers.get("etag") or response.headers.get("last-modified") or "")[:MAX_VERSION],
         )
 
     def _judge_status(self, url: str, origin: str, response: httpx2.Response) -> None:

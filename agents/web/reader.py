@@ -164,7 +164,7 @@ _FRAME_TEXT = 300  # characters of its own that a page has at most, when it only
 
 
 async def read_page(
-    fetcher: Fetcher, url: str, deadline_s: float | None = None, *, named_by_user: bool = False
+    fetcher: Fetcher, url: str, deadline_s: float | None = None, *, named_by_user: bool = False, known: str = ""
 ) -> tuple[FetchedPage, Document]:
     """Fetch an address and read it; a page that only frames a document is followed to it once, as if it were a link.
 
@@ -173,14 +173,17 @@ async def read_page(
         url: an address of the web.
         deadline_s: seconds for everything; None for no such limit.
         named_by_user: the user asked for this very address (see `Fetcher.fetch`).
+        known: its version that is known; where it still is that one, the document is empty.
 
     Raises:
         SourceError: it cannot be read or may not be used; the reason is for the reader of the report.
     """
     try:
         async with asyncio.timeout(deadline_s):
-            fetched = await fetcher.fetch(url, named_by_user=named_by_user)
+            fetched = await fetcher.fetch(url, named_by_user=named_by_user, known=known)
             try:
+                if fetched.unchanged:
+                    return fetched, Document("", "")
                 return fetched, await read_document(fetched.body, fetched.content_type, fetched.final_url)
             except Elsewhere as page:
                 fetched = await fetcher.fetch(page.document_url, named_by_user=named_by_user)

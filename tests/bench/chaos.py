@@ -121,7 +121,7 @@ class Searcher:
             return SearchResult(query=query.text, provider=self.name, hits=())
         return await self.inner.search(query, deadline_s)
 
-    async def read(self, url, deadline_s=None):
+    async def read(self, url, deadline_s=None, known=None):
         if self.fault.strikes("dead host"):
             raise SourceError(url, "its server could not be reached", "site")
         if self.fault.strikes("broken page"):

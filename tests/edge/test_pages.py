@@ -54,6 +54,35 @@ async def test_the_address_is_the_one_where_the_page_really_was(httpserver, page
 
 
 @pytest.mark.parametrize(
+    ("header", "value", "asks"),
+    [
+        ("ETag", '"v1"', "If-None-Match"),
+        ("Last-Modified", "Mon, 02 Nov 2026 12:00:00 GMT", "If-Modified-Since"),
+    ],
+)
+async def test_a_page_that_is_known_is_sent_again_only_where_it_changed(httpserver, pages, header, value, asks):
+    now = [(PAGE, value)]
+
+    def answer(request):
+        page, version = now[-1]
+        same = request.headers.get(asks) == version
+        return Response("" if same else page, 304 if same else 200, {header: version}, content_type="text/html")
+
+    httpserver.expect_request("/ice").respond_with_handler(answer)
+    httpserver.expect_request("/moved").respond_with_response(Response("", 302, {"Location": "/ice"}))
+    first = await pages.read(httpserver.url_for("/ice"), 10)
+    card = first.model_copy(update={"retrieved": "2020-01-01T00:00:00+00:00"})
+
+    assert await pages.read(first.url, 10, card) == first
+    assert httpserver.log[-1][1].status_code == 304
+    assert (await pages.read(httpserver.url_for("/moved"), 10, card)).text == first.text
+    assert httpserver.log[-1][1].status_code == 200, "what a redirect leads to is another address"
+    now.append((PAGE.replace("twelve", "nine"), '"v2"'))
+    assert "nine days" in (await pages.read(first.url, 10, card)).text
+    assert "nine days" in (await pages.read(first.url, 10)).text
+
+
+@pytest.mark.parametrize(
     ("answer", "reason"),
     [
         (Response(CAPTCHA, content_type="text/html"), "a check against robots"),

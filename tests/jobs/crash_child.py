@@ -86,7 +86,7 @@ class Searcher:
     async def search(self, query, deadline_s=None):
         return await self.counted.around(f"search:{query.text}", self.inner.search(query, deadline_s))
 
-    async def read(self, url, deadline_s=None):
+    async def read(self, url, deadline_s=None, known=None):
         return await self.counted.around(f"read:{url}", self.inner.read(url, deadline_s))
 
     async def survey(self, question):

@@ -24,6 +24,7 @@ from agents.research.planning.freeze_contract import bounds_of
 from agents.research.reading.searching import Setting
 from agents.research.recollection import Recollection, asked_first, keeps, says_the_same, with_memory
 from agents.research.remembering import standings
+from agents.research.run_context import Once
 from tests.memory.qdrant_server import qdrant_server
 from tests.research.conftest import Bench, MemoryTexts
 from tests.scripted_search import ScriptedSearcher
@@ -523,6 +524,24 @@ async def test_a_site_that_does_not_answer_keeps_its_facts_and_a_page_that_is_go
     fault = "document"
     with pytest.raises(SourceError):
         await memory.recheck(read, card, (), Deadline())
+
+
+async def test_a_page_is_asked_for_by_the_version_that_is_known_while_its_text_is_kept(life):
+    await life.run()
+    read, told = life.bench.context, []
+    card = next(one.source for one in await life.kept(kinds=("fact",))).model_copy(update={"version": '"v1"'})
+    memory = Recollection(life.store, "ada", life.texts, lambda: life.now)
+
+    async def unchanged(url, deadline_s=None, known=None):
+        told.append(known)
+        return known or page(url, *life.pages[url])
+
+    read.searcher.read = unchanged
+    for texts in (life.texts, MemoryTexts()):
+        read.pages, read.texts = Once(), texts
+        assert (await memory.recheck(read, card, (), Deadline())).stands
+
+    assert [known and known.version for known in told] == ['"v1"', None]
 
 
 async def test_a_page_that_changes_with_every_visit_keeps_its_facts(life):

@@ -5,6 +5,7 @@ import pytest
 from agents.contracts.contract import PaceSeen
 from agents.contracts.report import Commission, Outcome
 from agents.core.budget import Budget, Limits
+from agents.core.errors import SourceError
 from agents.core.port import ProcessLimits
 from agents.core.prompts import load
 from agents.jobs.attempt import Attempt
@@ -27,6 +28,8 @@ class MemoryTexts:
         return digest(text)
 
     async def get(self, text_hash):
+        if text_hash not in self.texts:
+            raise SourceError(text_hash, "its stored copy is gone")
         return self.texts[text_hash]
 
 

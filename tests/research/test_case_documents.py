@@ -27,7 +27,7 @@ class Files(ScriptedSearcher):
         hits = tuple(Hit(url=url, title=path.stem, score=1.0) for url, path in self.paths.items())
         return SearchResult(query=query.text, provider="files", hits=hits)
 
-    async def read(self, url, deadline_s=None) -> Source:
+    async def read(self, url, deadline_s=None, known=None) -> Source:
         self.read_urls.append(url)
         path = self.paths[url]
         kind = "application/pdf" if path.suffix == ".pdf" else "text/html"

@@ -41,7 +41,7 @@ NAMED = {row["name"]: row for row in SCRIPTS}
 
 
 class _Pages:
-    async def read(self, url, deadline_s=None):
+    async def read(self, url, deadline_s=None, known=None):
         return await world().read(url, deadline_s)
 
 
@@ -190,7 +190,7 @@ BUDGET = json.loads((CASES / "C35" / "budget.json").read_text("utf-8"))
 class SlowWorld(ScriptedSearcher):
     """Each page takes its time."""
 
-    async def read(self, url, deadline_s=None):
+    async def read(self, url, deadline_s=None, known=None):
         await asyncio.sleep(BUDGET["each_fetch_s"])
         return await super().read(url, deadline_s)
 

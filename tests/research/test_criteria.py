@@ -219,7 +219,7 @@ async def test_s1_15_citation_ids_are_resolved_and_verified(asking):
 
 
 class _Pages:
-    async def read(self, url, deadline_s=None):
+    async def read(self, url, deadline_s=None, known=None):
         return await world().read(url, deadline_s)
 
 

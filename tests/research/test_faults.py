@@ -45,7 +45,7 @@ class Faulty(ScriptedSearcher):
             return found.model_copy(update={"failures": (refused,)})
         return found
 
-    async def read(self, url, deadline_s=None):
+    async def read(self, url, deadline_s=None, known=None):
         self.tried += 1
         if said := self.reads(self.tried):
             raise SourceError(url, said)

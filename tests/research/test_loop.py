@@ -268,7 +268,7 @@ class Gate:
             await self.open.wait()
         return await self.inner.search(query, deadline_s)
 
-    async def read(self, url, deadline_s=None):
+    async def read(self, url, deadline_s=None, known=None):
         return await self.inner.read(url, deadline_s)
 
     async def survey(self, question="", limit=24):

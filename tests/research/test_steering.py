@@ -39,7 +39,7 @@ class Gate:
         await self._wait("search", query.text)
         return await self.inner.search(query, deadline_s)
 
-    async def read(self, url, deadline_s=None):
+    async def read(self, url, deadline_s=None, known=None):
         self.fetched.append(url)
         await self._wait("read", url)
         return await self.inner.read(url, deadline_s)
@@ -54,7 +54,7 @@ class Dated(ScriptedSearcher):
     def __init__(self):
         super().__init__(WORLD)
 
-    async def read(self, url, deadline_s=None):
+    async def read(self, url, deadline_s=None, known=None):
         source = await super().read(url, deadline_s)
         return source.model_copy(update={"published": "2012-05-01"}) if "b.example" in url else source
 

@@ -286,7 +286,7 @@ C14 = json.loads((CASES / "C14" / "world.json").read_text("utf-8"))
 class Refusing(ScriptedSearcher):
     """Finds a page, and gets no page."""
 
-    async def read(self, url, deadline_s=None):
+    async def read(self, url, deadline_s=None, known=None):
         raise SourceError(url, "status 403")
 
 

@@ -66,7 +66,7 @@ class Pages:
         self.read_urls: list[str] = []
         self.fail = fail
 
-    async def read(self, url: str, deadline_s: float | None = None) -> Any:
+    async def read(self, url: str, deadline_s: float | None = None, known: Any = None) -> Any:
         self.read_urls.append(url)
         if self.fail:
             raise SourceError(url, "it asks for payment")
