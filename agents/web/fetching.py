@@ -183,7 +183,9 @@ class Fetcher:
         """
         clock = _Clock(self._total_s, deadline_s)
         async with clock.running(url):
-            fetched: FetchedPage = await self._retry.retrying(clock.left_s)(self._follow, url, clock, named_by_user, known)
+            fetched: FetchedPage = await self._retry.retrying(clock.left_s)(
+                self._follow, url, clock, named_by_user, known
+            )
         return fetched
 
     async def aclose(self) -> None:
