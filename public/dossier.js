@@ -804,6 +804,7 @@ const NAMES = {
   '#new-chat-button': 'New chat',
   '#chat-submit': 'Send',
   '#upload-button': 'Attach files',
+  '#command-button': 'Commands',
   '#chat-settings-open-modal': 'Settings',
   '#stop-button': 'Stop answering',
   '#theme-toggle': 'Light or dark',

@@ -72,8 +72,8 @@ async def mirror(step: dict[str, Any], elements: tuple[dict[str, Any], ...] = ()
             await tab.emit("element", element)
 
 
-def _element(name: str, props: Props) -> cl.CustomElement:
-    return cl.CustomElement(name=name, props=props, display="inline")
+def _element(name: str, props: Props, **known: str) -> cl.CustomElement:
+    return cl.CustomElement(name=name, props=props, display="inline", **known)
 
 
 async def _sent(message: cl.Message, element: cl.CustomElement | None = None) -> cl.Message:
@@ -163,9 +163,13 @@ class Renderer:
                 await self._card("ContractCard", card, contract_line(effect.changed, self.words))
             case Started():
                 await self._retire("bound")
+                job, message = effect.job, _name(effect.job, "progress")
+                for again in range(job.run.again):
+                    # The run goes on in the card below: the one before it only points there.
+                    await self._change(_name(job, "card", again), {"moved": message})
                 # It outlasts the talk about a draft.
-                element = _element("ResearchRun", run_card(effect.job, effect.contract, self.words))
-                await _sent(cl.Message(content=self.words("started_line"), id=_name(effect.job, "progress")), element)
+                element = _element("ResearchRun", run_card(job, effect.contract, self.words), id=_name(job, "card"))
+                await _sent(cl.Message(content=self.words("started_line"), id=message), element)
 
     async def _card(self, name: str, props: Props, line: str) -> None:
         """Show a card below its line, until a later one puts it out of use."""
@@ -200,9 +204,13 @@ class Renderer:
         cards, self.cards = self.cards, ()
         for card in cards:
             props = {"active": False} if card.name == "ScopeCard" else {"state": state, "ready": False}
-            element = await self.history.get_element(cl.context.session.thread_id, card.element_id)
-            if element is not None:
-                await self._changed(element, {**(element.get("props") or {}), **props})
+            await self._change(card.element_id, props)
+
+    async def _change(self, element_id: str, props: Props) -> None:
+        """Put some other props into an element that the history holds."""
+        element = await self.history.get_element(cl.context.session.thread_id, element_id)
+        if element is not None:
+            await self._changed(element, {**(element.get("props") or {}), **props})
 
 
 log = logging.getLogger(__name__)
@@ -372,6 +380,7 @@ def outcome_text(job: Job, document: ReportDocument | None) -> str:
     return broken_line(live_tree(job), job.notice or DossierError.notice, words)
 
 
-def _name(job: Job, what: str) -> str:
+def _name(job: Job, what: str, again: int | None = None) -> str:
     """Name a message: a run that was taken up again ends in messages of its own."""
-    return uid(job.id, f"{what}-{job.run.again}" if job.run.again else what)
+    again = job.run.again if again is None else again
+    return uid(job.id, f"{what}-{again}" if again else what)

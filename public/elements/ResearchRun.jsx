@@ -681,15 +681,14 @@ parts.ResearchRun =
         if (ask && yes.current) yes.current.focus();
       }, [ask]);
       useEffect(() => setSent(''), [ended]); // what was ordered of a run at work says nothing of one that is over
-      const post = async (what) => {
+      const post = async (what, label) => {
         setAsk(false);
         setSent(what);
         setError('');
         try {
-          // What makes a report of a run that is over is said to the chat, which shows the report.
-          const told = ended && ['restart', 'finish'].includes(what);
-          const r = told
-            ? { ok: (await say(what))?.success !== false, status: '' }
+          // What is done to a run that is over is said to the chat, which reads labels as commands and shows what comes.
+          const r = ended
+            ? { ok: (await say(label))?.success !== false, status: '' }
             : await fetch(url(`/research/jobs/${encodeURIComponent(id)}/${what}`), {
                 method: 'POST',
                 credentials: 'include',
@@ -722,7 +721,7 @@ parts.ResearchRun =
                 {ended ? null : <b>{rests[0]}</b>} {rests[1]}
               </span>
               {rests[2].map(([what, label]) => (
-                <button key={what} type="button" className="ds-btn" onClick={() => post(what)}>
+                <button key={what} type="button" className="ds-btn" onClick={() => post(what, label)}>
                   {label}
                 </button>
               ))}
@@ -908,9 +907,10 @@ parts.ResearchRun =
       const [note, setNote] = useState('');
       const feeder = useRef(null);
       useEffect(() => {
+        if (p.moved) return undefined;
         feeder.current = watch(id, url, setJob);
         return () => feeder.current.stop();
-      }, [id]);
+      }, [id, p.moved]);
       const over = !!job && ended(job);
       const live = !!job && !over && job.status !== 'blocked' && job.link === 'live';
       useEffect(() => {
@@ -960,6 +960,22 @@ parts.ResearchRun =
         [id, url],
       );
 
+      if (p.moved)
+        return (
+          <div className="ds ds-past ds-quiet" data-job="moved">
+            {Icon(React, 'retrying', 17)}
+            <span>
+              {t('This run goes on below.')}{' '}
+              <button
+                type="button"
+                className="ds-link"
+                onClick={() => document.getElementById(`step-${p.moved}`)?.scrollIntoView({ block: 'start' })}
+              >
+                {t('Show')}
+              </button>
+            </span>
+          </div>
+        );
       if (!job || job.link === 'first')
         return (
           <div className="ds ds-past ds-quiet" role="status" data-job="opening">

@@ -5,6 +5,7 @@ import time
 
 from tests.browser.conftest import Tab
 from tests.browser.test_chat import FEASIBLE, PHRASE
+from tests.browser.test_reach import findings
 
 
 def node(tab, number):
@@ -88,6 +89,11 @@ def test_a_stopped_run_writes_from_what_it_found_at_a_click(tab, server):
     server.pace(0)
     page.page.get_by_role("button", name="Write from these findings").last.click()
     page.reads()
+    assert page.page.locator("[data-step-type=user_message]").last.inner_text() == "Write from these findings"
+    moved = page.page.locator("[data-job=moved]")
+    moved.get_by_role("button", name="Show").click()
+    assert page.page.locator(".ds-run").count() == 1
+    assert findings(page) == {}
     page.shot("37-written")
 
 

@@ -1,5 +1,8 @@
 """The one parser of what is typed: limits, parts, numbers, the phrase and a closed list of short wishes."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from agents.chat.commands import Edit, Part, Pick, Start, Wish, asks_for_progress, read, read_edit
@@ -10,6 +13,8 @@ from agents.core.errors import BadRequest
 from agents.research.scoping.authorization import ResearchCommand
 from agents.research.scoping.turn import ScopingState
 from tests.scripts import QUERY
+
+PUBLIC = Path(__file__).parents[2] / "public"
 
 READ = [
     ("drop query 2", Edit(drop=(2,))),
@@ -215,3 +220,15 @@ def test_every_text_that_the_code_names_is_there():
     named = set(re.findall(r"words\(\s*\"([a-z_]+)\"", source))
     assert len(named) > 60
     assert named <= set(locales()["en"]["texts"])
+
+
+LABELS = {"Try again": "restart", "Write from these findings": "finish", "Write it anew": "rework", "Release as it is": "release"}
+"""What the buttons on the card of a run that is over say, and do."""
+
+
+@pytest.mark.parametrize(("label", "wish"), LABELS.items())
+def test_what_a_button_of_a_run_says_is_read_as_its_command_in_each_language(label, wish):
+    words = (PUBLIC / "words.js").read_text("utf-8")
+    (german,) = re.findall(rf"'{label}': '(.+)',", words)
+    assert f"t('{label}')" in (PUBLIC / "elements" / "ResearchRun.jsx").read_text("utf-8")
+    assert {read(label).name, read(german).name} == {wish}

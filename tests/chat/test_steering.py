@@ -213,6 +213,7 @@ async def test_a_run_taken_up_again_has_a_card_and_a_report_of_its_own_in_the_ch
     assert len({card["id"] for card in cards}) == 2
     assert len({card["forId"] for card in cards}) == 2
     assert len({card["props"]["job_id"] for card in cards}) == 1
+    assert [card["props"]["moved"] for card in cards if "moved" in card["props"]] == [cards[-1]["forId"]]
     thread = await chat.history.get_thread(page.session.thread_id)
     kept_reports = [step for step in thread["steps"] if "## References" in (step["output"] or "")]
     assert len(kept_reports) == 2
