@@ -203,7 +203,7 @@ class Renderer:
         """Put the cards before this one out of use, so that nobody acts on what no longer stands."""
         cards, self.cards = self.cards, ()
         for card in cards:
-            props = {"active": False} if card.name == "ScopeCard" else {"state": state, "ready": False}
+            props: Props = {"active": False} if card.name == "ScopeCard" else {"state": state, "ready": False}
             await self._change(card.element_id, props)
 
     async def _change(self, element_id: str, props: Props) -> None:

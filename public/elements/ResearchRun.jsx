@@ -686,7 +686,7 @@ parts.ResearchRun =
         setSent(what);
         setError('');
         try {
-          // What is done to a run that is over is said to the chat, which reads labels as commands and shows what comes.
+          // What is done to a run that is over is said to the chat, which reads labels as commands and shows the rest.
           const r = ended
             ? { ok: (await say(label))?.success !== false, status: '' }
             : await fetch(url(`/research/jobs/${encodeURIComponent(id)}/${what}`), {

@@ -222,7 +222,12 @@ def test_every_text_that_the_code_names_is_there():
     assert named <= set(locales()["en"]["texts"])
 
 
-LABELS = {"Try again": "restart", "Write from these findings": "finish", "Write it anew": "rework", "Release as it is": "release"}
+LABELS = {
+    "Try again": "restart",
+    "Write from these findings": "finish",
+    "Write it anew": "rework",
+    "Release as it is": "release",
+}
 """What the buttons on the card of a run that is over say, and do."""
 
 
