@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agents.nlp import lang
 from agents.verify.compare_figures import SAME_CONTEXT, compare_amounts, compare_dates
 from agents.verify.distortions import framed, substitutions
-from agents.verify.negation import alike, classes, negated, opposites
+from agents.verify.negation import alike, classes, negated, opposites, root
 from agents.verify.parsed_text import Discrepancy, ParsedSentence, ParsedText, absent, found, names
 
 NEAR = 0.6
@@ -76,6 +76,9 @@ def compare(mine: ParsedSentence, source: ParsedText, language: str, known: froz
         }:
             theirs = near[0].words[near[0].roots.index(min(contrary))]
             findings.append(found("contradicted", "other", language, ours=mine.words[at], theirs=theirs))
+    if near and all(_speaks_of_another(mine, unit, language) for unit in near):
+        against = {one: replace(one, severity="unsupported", key="elsewhere") for one in findings if one.against}
+        findings = [against.get(one, one) for one in findings]
     missing = sum(one.key in {"number_missing", "date_missing", "other", "rival"} for one in findings)
     count = len(content) + len(mine.figures) + len(mine.whens)
     coverage = 1 - min(1.0, (len(lost) + missing) / count) if count else 1.0
@@ -98,6 +101,58 @@ def _covered(one: str, source: ParsedText) -> bool:
         or bool(classes(one) & source.classes)
         or (len(one) >= 6 and any(len(other) >= 5 and alike(one, other) for other in source.roots))
     )
+
+
+_VERB_FIRST = frozenset({"ar"})
+"""Languages whose sentences begin with what is done rather than with who does it."""
+
+
+def _speaks_of_another(mine: ParsedSentence, unit: ParsedSentence, language: str) -> bool:
+    """Tell whether a source sentence is about another subject, place or time of a change: neither for nor against.
+
+    The subject is what stands before the first word that both have, where it is a name on both sides or on neither.
+    """
+    (ours, named), (theirs, also_named) = _subject(mine, unit), _subject(unit, mine)
+    if ours and theirs and named == also_named and not unit.opens_with_pronoun and language not in _VERB_FIRST:
+        return True
+    if _elsewhere(mine, unit, language) and _elsewhere(unit, mine, language):
+        return True
+    changes = any(alike(one, root(other)) for one in mine.content_roots for other in ("rise", "fall"))
+    times, their_times = _times(mine), _times(unit)
+    return changes and bool(times and their_times) and not times & their_times
+
+
+def _subject(unit: ParsedSentence, other: ParsedSentence) -> tuple[bool, bool]:
+    """Tell whether something stands before the first word that another sentence has too, and whether it is a name."""
+    kinds = {kind for one in other.roots for kind in classes(one)}
+    how_many = lang.words("all") | lang.words("some")
+    before: set[str] = set()
+    for word, one, counts in zip(unit.words, unit.roots, unit.content, strict=True):
+        if counts and (word in other.words or one in other.roots or classes(one) & kinds):
+            break
+        before |= {word} - how_many if counts else set()
+    return bool(before), any(name.sure and before & set(name.words) for name in unit.names)
+
+
+def _elsewhere(unit: ParsedSentence, other: ParsedSentence, language: str) -> bool:
+    """Tell whether it speaks of a place, or of a subject of a place, that the other does not name.
+
+    What lies in Europe does not lie in Asia; what is sold there may be sold here, and the mayor of Oslo is not Bergen's.
+    """
+    named = {word for name in unit.names for word in name.words} - set(other.words)
+    placed = lang.words("placed")
+    words = [word for word in unit.words if word not in lang.words("articles")]
+    return any(
+        word in named
+        and verb not in placed
+        and before in (lang.words("places", language) | (lang.words("of", language) if at < 2 else set()))
+        for at, (verb, before, word) in enumerate(zip(words, words[1:], words[2:], strict=False))
+    )
+
+
+def _times(unit: ParsedSentence) -> set[tuple[object, ...]]:
+    ordinals = {(one.low,) for one in unit.figures if one.kind == "ordinal"}
+    return ordinals | {(one.first, one.last, one.month) for one in unit.whens}
 
 
 def _share(mine: ParsedSentence, unit: ParsedSentence) -> float:

@@ -283,6 +283,11 @@ class Discrepancy:
     text: str
     """The reason as a sentence."""
 
+    @property
+    def against(self) -> bool:
+        """Whether the source speaks against the sentence, or seems to."""
+        return self.severity == "contradicted" or self.key == "rival"
+
 
 def found(severity: Severity, key: str, language: str, *, ours: str = "", theirs: str = "") -> Discrepancy:
     """Make a finding with its reason."""

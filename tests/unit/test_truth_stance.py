@@ -40,5 +40,44 @@ def test_a_lack_of_evidence_supports_nothing(fact):
     assert stance("Vitamin C cures colds.", fact).stance in {"qualifies", "contradicts"}
 
 
+@pytest.mark.parametrize(
+    ("claim", "fact", "language"),
+    [
+        ("The Halden plant closed in 2012.", "The Moss plant closed in 2012.", "en"),
+        ("The Halden plant employs 400 people.", "The Moss plant employs 900 people.", "en"),
+        ("Exports of salmon increased in 2020.", "Imports of salmon increased in 2020.", "en"),
+        ("Exports of salmon increased in 2020.", "Exports of salmon decreased in 2018.", "en"),
+        ("Revenue rose in the first quarter.", "Revenue rose in the second quarter.", "en"),
+        ("The drug was approved in Europe.", "The drug was approved in the United States.", "en"),
+        ("The mayor of Oslo resigned in May.", "The mayor of Bergen resigned in June.", "en"),
+        ("Die Ausfuhr stieg 2020 um 4 Prozent.", "Die Einfuhr stieg 2020 um 9 Prozent.", "de"),
+        ("Das Mittel wurde in Norwegen zugelassen.", "Das Mittel wurde in Schweden zugelassen.", "de"),
+        ("Les exportations ont augmenté en 2020.", "Les exportations ont diminué en 2018.", "fr"),
+        ("La planta de Lugo cerró en 2012.", "La planta de Vigo cerró en 2014.", "es"),
+        ("Норвегия продала 40 судов.", "Швеция продала 90 судов.", "ru"),
+    ],
+)
+def test_what_is_said_of_another_subject_place_or_time_speaks_neither_for_nor_against(claim, fact, language):
+    assert stance(claim, fact, language=language).stance == "unrelated"
+
+
+@pytest.mark.parametrize(
+    ("claim", "fact", "language"),
+    [
+        ("The Halden plant closed in 2012.", "The Halden plant closed in 2014.", "en"),
+        ("She was head of Sarn Kraft.", "She was head of Telmar Kraft.", "en"),
+        ("The plant is in Norway.", "The plant is in Sweden.", "en"),
+        ("The tower was designed by Anna Berg.", "The tower was designed by Karl Lund.", "en"),
+        ("All farmers received the grant.", "Some farmers received the grant.", "en"),
+        ("Halden employs 400 people.", "It employs 900 people.", "en"),
+        ("Exports rose in 2020.", "Exports fell in 2020.", "en"),
+        ("Все фермеры получили субсидию.", "Некоторые фермеры получили субсидию.", "ru"),
+        ("ارتفع السعر.", "انخفض السعر.", "ar"),
+    ],
+)
+def test_another_thing_said_of_the_same_contradicts(claim, fact, language):
+    assert stance(claim, fact, language=language).stance == "contradicts"
+
+
 def test_nothing_to_compare_is_unrelated():
     assert stance("The line was closed.", "").stance == "unrelated"
