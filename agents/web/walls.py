@@ -1,17 +1,21 @@
 """Pages that stand in the way of a text: robot checks, log-ins, requests for consent, paywalls, empty shells.
 
-Such a page says 200 and has prose of its own, which must never be quoted for the text behind it. Short pages are judged
-by several signs together, since an article about log-ins or robot checks has the words of one. Knows the languages
-English, German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Russian, Chinese, Japanese, and a little Polish,
-Turkish, Arabic and Korean;
-the phrases stand in `walls.toml`.
+Such a page says 200 and has prose of its own, which must never be quoted for the text behind it. A short page is judged
+by how much of it is said in the words of such notices: an article about them has words of its own. Examples of notices in
+some 25 languages stand in `walls.toml`.
 """
 
+import math
 import re
 import tomllib
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
+
+from agents.nlp import lang
+from agents.nlp.tokens import words
 
 WallKind = Literal["blocked", "needs_javascript", "not_found", "partial", "empty"]
 
@@ -28,12 +32,11 @@ EMPTY = "it has no text"
 PARKED = "its name is for sale or parked; there is no text"
 MAINTENANCE = "its site is down or closed for maintenance"
 NETWORK = "the network of this computer blocks it"
+TOO_MANY = "it takes no more requests for now"
 
-_SIGNS = {
-    name: re.compile("|".join(patterns), re.IGNORECASE)
-    for name, patterns in tomllib.loads(Path(__file__).with_name("walls.toml").read_text("utf-8")).items()
-}
-_ROBOT_ASKS = tuple(_SIGNS[f"robot_asks_{number}"] for number in range(1, 5))
+_LISTS = tomllib.loads(Path(__file__).with_name("walls.toml").read_text("utf-8"))
+_NOTICES: dict[str, list[str]] = _LISTS.pop("notices")
+_SIGNS = {name: re.compile("|".join(patterns), re.IGNORECASE) for name, patterns in _LISTS.items()}
 
 _LONG = 1_500  # characters of text from which a page is no mere notice
 _NOTICE = 700
@@ -41,7 +44,13 @@ _LITTLE = 200
 _READ = 150_000  # characters of markup in which signs are looked for
 _LEFT = 40  # characters beside the demand to pay from which a beginning was given away
 _NOTHING = 2
+_STEM = 6  # letters up to which related words are alike
 _ENOUGH = 2  # figures from which a text tells of something
+_TOLD = 0.57  # share of words that notices have from which a short page is one
+_TOLD_OF = 0.72  # the same for one with figures or the markup of an article
+_HEADED = 0.5  # the same for one whose heading has no others: beside a notice stand links to what others read
+_ELSE = 0.8  # what a word counts that only notices of other kinds have
+_FEW = 2  # words of notices below which a page may be anything: "Page 1"
 
 
 _FIGURE = re.compile(
@@ -49,7 +58,6 @@ _FIGURE = re.compile(
 )
 _NO_FIGURES = re.compile(r"(?:©|\bcopyright\b)[^\n]{0,60}|\b(?:id|reference|incident|code)\b\W{1,3}[\w-]+", re.I)
 _COOKIE = re.compile("ookie|çerez|クッキー|쿠키|ciastecz|кук", re.I)
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|[。！？\n]+")
 _TITLE = re.compile(r"<title[^>]*>(.{0,300}?)</title>|<h1[^>]*>(.{0,600}?)</h1>", re.I | re.S)
 _TAG = re.compile(r"<[^>]*>")
 _NOSCRIPT = re.compile(r"<noscript[^>]*>(.{0,2000}?)</noscript>", re.I | re.S)
@@ -65,6 +73,39 @@ class Wall:
     """For the reader of the report."""
 
 
+_WALLS = {
+    "parked": Wall("blocked", PARKED), "maintenance": Wall("blocked", MAINTENANCE), "network": Wall("blocked", NETWORK),
+    "region": Wall("blocked", REGION), "robot": Wall("blocked", ROBOT_CHECK), "rate": Wall("blocked", TOO_MANY),
+    "consent": Wall("blocked", CONSENT), "pay": Wall("blocked", PAYWALL), "log_in": Wall("blocked", LOG_IN),
+    "not_found": Wall("not_found", NOT_FOUND), "script": Wall("needs_javascript", SCRIPT),
+}  # fmt: skip
+
+
+def _carriers(text: str) -> list[str]:
+    """Give the words that say something, cut to where related words of many languages are still alike."""
+    stop, text = lang.words("stop"), _NO_FIGURES.sub(" ", text.replace("’", "'"))
+    found = (word for word in words(text) if word not in stop and not word[0].isdigit())
+    return [word[:_STEM] for word in found if len(word) > 1 or not word.isascii()] + _FIGURE.findall(text)
+
+
+_WORDS = {kind: frozenset(_carriers("\n".join(said))) for kind, said in _NOTICES.items()}
+_KINDS = Counter(word for known in _WORDS.values() for word in known)
+
+
+def _nearest(names: str, text: str, host: str) -> tuple[str, float]:
+    """Give the kind of notice that a page is most like, and the share of the words below its headings that notices have.
+
+    The share is 0 for a page with fewer than two such words in all.
+    """
+    own = frozenset(_carriers(host))
+    said = [word for word in _carriers(_body(names, text) or names) if word not in own]
+    known = [word for word in said + _carriers(names) if word in _KINDS]
+    weight = {word: math.log(1 + len(_WORDS) / _KINDS[word]) for word in known}
+    kind = max(_WORDS, key=lambda one: sum(weight[word] for word in known if word in _WORDS[one]))
+    told = sum(1.0 if word in _WORDS[kind] else _ELSE if word in _KINDS else 0.0 for word in said)
+    return kind, told / max(1, len(said)) * (len(weight) >= _FEW)
+
+
 def wall_of(html: str, text: str, status: int, url: str) -> Wall | None:
     """Tell what stands in the way of a page's text; None when nothing does.
 
@@ -77,65 +118,48 @@ def wall_of(html: str, text: str, status: int, url: str) -> Wall | None:
         url: where it led in the end.
     """
     markup, names = html[:_READ], _names(html)
-    size, tells = len(text.strip()), _tells(text)
-    said = f"{names}\n{text}"
+    size, aside = len(text.strip()), _noscript(markup)
     if status in {401, 407}:
-        return Wall("blocked", LOG_IN)
+        return _WALLS["log_in"]
     if status in {404, 410}:
-        return Wall("not_found", NOT_FOUND)
-    if size < _LONG:
-        is_article = tells or bool(_SIGNS["article"].search(markup))
-        if size < _NOTICE and not is_article and (kept := _closed(said)):
-            return Wall("blocked", kept)
-        if _is_robot_check(markup, names, text, is_article=is_article):
-            return Wall("blocked", ROBOT_CHECK)
-        if size < _NOTICE and _says("region", said) and not (tells or (is_article and size > _LITTLE)):
-            return Wall("blocked", REGION)
-        if _asks_for_log_in(markup, names, text, url, is_article=is_article):
-            return Wall("blocked", LOG_IN)
-        if size < _NOTICE and not is_article and _says("not_found", said if size < _LITTLE else names):
-            return Wall("not_found", NOT_FOUND)
-        if not is_article and _is_consent(text):
-            return Wall("blocked", CONSENT)
-    if wall := _paywall(markup, text):
+        return _WALLS["not_found"]
+    is_article = _figures(text) >= _ENOUGH or bool(_SIGNS["article"].search(markup))
+    kind, share = _nearest(names, text if size else aside, _host(url))
+    is_shell = size < _LITTLE and bool(_SIGNS["shell"].search(markup))
+    if size < _LONG and share >= (_TOLD_OF if is_article else _TOLD):
+        has_field = bool(_SIGNS["password"].search(markup))
+        return _WALLS["log_in" if has_field else "script" if is_shell and not size else kind]
+    if size < _NOTICE and not is_article:
+        if _SIGNS["robot_markup"].search(markup):
+            return _WALLS["robot"]
+        if _LOG_IN_PATH.search(url) or (size < _LITTLE and _SIGNS["password"].search(markup)):
+            return _WALLS["log_in"]
+        if share >= _HEADED and kind != "log_in" and _KINDS.keys() >= set(_carriers(names.rpartition("\n")[2])):
+            return _WALLS[kind]
+    if wall := _paywall(markup, names, text):
         return wall
-    if size < _LITTLE and (
-        _SIGNS["shell"].search(markup) or ("javascript" in f"{_noscript(markup)}\n{text}".casefold() and not tells)
-    ):
-        return Wall("needs_javascript", SCRIPT)
+    if is_shell:
+        return _WALLS["script"]
     if sum(letter.isalnum() for letter in text) < _NOTHING:
         return Wall("empty", EMPTY)
     return None
 
 
-def _tells(text: str) -> bool:
-    """Tell a text with figures of its own: a notice has none but times, prices, and numbers of errors and requests.
+def _body(names: str, text: str) -> str:
+    """Give what a page says below its title and headings."""
+    return "\n".join(line for line in text.split("\n") if line.strip() not in names.split("\n")).strip()
 
-    Figures that may be the day of a month count half, and a text that speaks to nobody needs fewer.
-    """
-    weight = _figures(text)
-    return weight >= _ENOUGH or (weight >= 1 and not _SIGNS["addresses"].search(text))
+
+def _host(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").replace(".", " ").replace("-", " ")
+    except ValueError:  # a bracket without its partner
+        return ""
 
 
 def _figures(text: str) -> float:
     found = _FIGURE.findall(_NO_FIGURES.sub(" ", text))
     return sum(0.5 if len(one) < 3 and int(one) <= 31 else 1.0 for one in found if one.isdigit() or len(one) > 3)
-
-
-def _closed(said: str) -> str:
-    """Give the reason why a site as a whole says nothing; empty when it does."""
-    closed = {"parked": PARKED, "network": NETWORK, "maintenance": MAINTENANCE}
-    return next((reason for name, reason in closed.items() if _says(name, said)), "")
-
-
-def _says(name: str, said: str) -> bool:
-    """Tell a notice by a phrase of its own, or by a sentence that says both to whom and what."""
-    sentences = _SENTENCE_END.split(said)
-    who, what = _SIGNS.get(f"{name}_who"), _SIGNS.get(f"{name}_what")
-    return any(
-        _SIGNS[name].search(one) or (who is not None and what is not None and who.search(one) and what.search(one))
-        for one in sentences
-    )
 
 
 def without_demands(text: str) -> str:
@@ -149,47 +173,19 @@ def _names(html: str) -> str:
     return "\n".join(" ".join(_TAG.sub(" ", name).split()) for name in found)
 
 
-def _in_lines(pattern: re.Pattern[str], text: str) -> bool:
-    return any(pattern.search(line) for line in text.split("\n"))
-
-
-def _is_robot_check(markup: str, names: str, text: str, *, is_article: bool) -> bool:
-    points = 2 * _in_lines(_SIGNS["robot_names"], f"{names}\n{text}" if len(text) < _LITTLE else names)
-    points += sum(bool(pattern.search(text)) for pattern in _ROBOT_ASKS)
-    points += 2 * bool(_SIGNS["robot_markup"].search(markup)) + bool(_SIGNS["captcha_field"].search(markup))
-    points += (len(text) < _LITTLE) - 3 * is_article
-    return points >= 3 and (points >= 4 or len(text) < _NOTICE)
-
-
-def _asks_for_log_in(markup: str, names: str, text: str, url: str, *, is_article: bool) -> bool:
-    if len(text) >= _NOTICE or is_article:
-        return False
-    named = _in_lines(_SIGNS["log_in"], names)
-    has_field = bool(_SIGNS["password"].search(markup))
-    led = _LOG_IN_PATH.search(url)
-    if len(text) < _LITTLE:
-        return named or has_field or bool(led)
-    return has_field and bool(named or led or _SIGNS["log_in"].search(text))
-
-
-def _is_consent(text: str) -> bool:
-    about = [part for part in text.split("\n\n") if _SIGNS["cookies"].search(part)]
-    return asks_consent(text) and 2 * sum(map(len, about)) > len(text)
-
-
 def asks_consent(text: str) -> bool:
     """Tell words that ask their reader to consent to cookies."""
     return all(pattern.search(text) for pattern in (_SIGNS["consents"], _SIGNS["addresses"], _COOKIE))
 
 
-def _paywall(markup: str, text: str) -> Wall | None:
+def _paywall(markup: str, names: str, text: str) -> Wall | None:
     paragraphs = text.split("\n\n")
     # Demands stand at the end; in the middle of a text they are what it tells of.
     last = paragraphs[-6:] if _SIGNS["pay_markup"].search(markup) else paragraphs[-2:]
     if not any(_demands(paragraph) for paragraph in last):
         return None
-    if len(without_demands(text)) < _LEFT:
-        return Wall("blocked", PAYWALL)
+    if len(_body(names, without_demands(text))) < _LEFT:
+        return _WALLS["pay"]
     return Wall("partial", TEASER)
 
 

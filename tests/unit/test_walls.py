@@ -151,6 +151,7 @@ def times(count, more=""):
         page(f"<h1>Ice days</h1>{times(3)}{PAID}{times(4)}"),
         page(f"<h1>Ice days</h1>{times(1)}{MAP}{times(2)}"),
         page("<h1>Ice days</h1><p>Closed today.</p>"),
+        page("<p>Page 1.</p>", ""),
         page(f"<article><h1>The ferry is under maintenance</h1>{times(3)}</article>", "Maintenance"),
         page(f"<article>{times(3)}</article><div class='g-recaptcha'></div>", "Contact and security check"),
     ],
@@ -158,6 +159,14 @@ def times(count, more=""):
 def test_texts_about_walls_are_texts(html):
     assert reason(html) == ""
     assert wall_of(html, read_html(html, URL).text, 200, URL) is None
+
+
+def test_a_document_that_the_user_gave_is_no_notice_whatever_it_says():
+    html = page("<h1>Page not found</h1><p>The page you are looking for does not exist.</p>").encode()
+
+    assert "does not exist" in read_here(html, "text/html", "upload:/notes.html").text
+    with pytest.raises(SourceError, match="no such page"):
+        read_here(html, "text/html", URL)
 
 
 def test_a_full_text_that_calls_itself_paid_is_not_a_teaser():
