@@ -857,7 +857,10 @@ parts.ResearchRun =
     /** Stage, time and Stop under the header, while the card is scrolled away. */
     function Strip({ job, seconds, minutes, edge, show, stop }) {
       const [ask, setAsk] = useState(false);
-      const style = { top: edge.top, left: edge.left, [edge.width < 600 ? 'width' : 'maxWidth']: edge.width };
+      // A phone has no room beside what was said: there it takes the place of the line below the message box.
+      const { top, left, width } = edge;
+      const box = width < 600 && document.getElementById('message-composer').getBoundingClientRect();
+      const style = box ? { top: box.bottom, bottom: 0, left, width } : { top, left, maxWidth: width };
       return (
         <div className="ds-strip" role="region" aria-label={t('The run at a glance')} style={style}>
           {Icon(React, 'working', 15)}
