@@ -81,7 +81,6 @@ class ScriptedSearcher:
         return CorpusSurvey(
             documents=tuple(
                 DocumentNote(
-                    url=source.url,
                     title=source.title,
                     themes=telling(found[source.url], spread, len(found), 6),
                     published=source.published,

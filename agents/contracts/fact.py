@@ -146,8 +146,6 @@ class Extraction(Frozen):
 class SourceReading(Frozen):
     """The result of reading one source: facts with verified quotes, or the reason why there are none."""
 
-    source_id: Text
-    url: Text
     facts: tuple[Fact, ...] = ()
     insights: Insights | None = None
     aside: tuple[Fact, ...] = ()

@@ -73,8 +73,6 @@ class Outcome(Frozen):
     """Failures outside any node; each node holds its own."""
     tags: tuple[str, ...] = ()
     """Response-awareness tags that apply, for example `#TIME_LIMIT`."""
-    degraded: bool = False
-    """Searching was limited: the report rests on partial information."""
     truth: Truth = Truth()
     """Claims, sentence checks and gates; empty where nothing was challenged or checked."""
     counter: tuple[Finding, ...] = ()

@@ -164,7 +164,6 @@ class RejectedSource(Reasoned):
 class DocumentNote(Frozen):
     """One line of a survey: what a document is about, without its text."""
 
-    url: Text
     title: Text
     themes: tuple[str, ...] = ()
     """Its most telling words and phrases, most telling first."""

@@ -176,8 +176,8 @@ def research_handler(context: RunContext, means: Means) -> Handler:
             log.exception("salvaging what was found: %s", ctx.path)
             fault = Problem(where=ctx.path, type=type(error).__name__, message=DossierError.notice, retryable=True)
             return Outcome(
-                contract=contract, findings=findings, frame=None, problems=(fault,), degraded=is_degraded(findings),
-                tags=_tags(ctx, findings, contract, False),
+                contract=contract, findings=findings, frame=None, problems=(fault,),
+                tags=_tags(ctx, findings, contract, is_degraded(findings)),
             )  # fmt: skip
 
     async def completed(
@@ -213,7 +213,6 @@ def research_handler(context: RunContext, means: Means) -> Handler:
             frame=frame,
             problems=problems,
             tags=_tags(ctx, findings, contract, degraded),
-            degraded=degraded,
             seed_failures=tuple(
                 f"{rejected.url}: {rejected.reason}"
                 for rejected in {

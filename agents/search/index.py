@@ -203,7 +203,7 @@ class Index:
             )
             notes = {
                 url: DocumentNote(
-                    url=url, title=title, published=published, language=language,
+                    title=title, published=published, language=language,
                     themes=telling(found[url], spread, len(found), _THEMES),
                 )
                 for url, title, published, language in rows

@@ -113,7 +113,7 @@ async def test_searches_that_found_next_to_nothing_are_told_to_the_reflection(be
     reader = Reader(reflection=MORE)
     await bench(model=model_of(reader), searcher=only_first()).run()
     (first, *_) = reader.of("ReflectionInput")
-    assert ONE.leaves[0].questions[0] in first.failed_queries
+    assert f"{ONE.leaves[0].questions[0]} (attempt 1 of 3)" in first.failed_queries
 
 
 async def test_a_round_says_what_was_learned_and_a_round_nobody_reflected_on_says_what_is_lacking(bench):

@@ -13,11 +13,9 @@ from agents.roles import MANAGER
 
 SURVEY = CorpusSurvey(
     documents=(
-        DocumentNote(
-            url="a", title="Rents and wages in two cities", themes=("housing costs", "rent index"), language="en"
-        ),
-        DocumentNote(url="b", title="The price cap of 2020", themes=("price cap", "housing costs"), language="en"),
-        DocumentNote(url="c", title="New flats by the river", themes=("building permits", "price cap"), language="en"),
+        DocumentNote(title="Rents and wages in two cities", themes=("housing costs", "rent index"), language="en"),
+        DocumentNote(title="The price cap of 2020", themes=("price cap", "housing costs"), language="en"),
+        DocumentNote(title="New flats by the river", themes=("building permits", "price cap"), language="en"),
     ),
     total=3,
     matching=3,

@@ -17,7 +17,7 @@ from agents.contracts.frozen import Frozen
 from agents.contracts.plan import Leaf, LeafBudget, LoopDecision, Node, ReflectionResponse
 from agents.contracts.sources import SourceCard
 from agents.offline.questions import asks_for_facts, parts_of
-from agents.research.loop.success import Retries, Success, below, explain
+from agents.research.loop.success import MAX_ATTEMPTS, Retries, Success, below, explain
 from agents.research.loop.topics import compare
 from agents.research.reading.answering import answer_of, told_by
 
@@ -363,9 +363,11 @@ def linked_from(findings: tuple[Finding, ...]) -> tuple[LinkedSource, ...]:
 
 
 def failed_queries(findings: tuple[Finding, ...]) -> tuple[str, ...]:
-    """List the searches that failed or found next to nothing."""
-    records = [record for finding in findings for part in finding.walk() for record in part.searches]
-    return tuple(dict.fromkeys(record.text for record in records if record.failed or record.hits < FEW_HITS))
+    """List the searches that failed or found next to nothing, each with the attempt that its sub-question is at."""
+    parts = [part for finding in findings for part in finding.walk()]
+    records = [(record, part.attempt_number) for part in parts for record in part.searches]
+    few = {record.text: number for record, number in records if record.failed or record.hits < FEW_HITS}
+    return tuple(f"{text} (attempt {number} of {MAX_ATTEMPTS})" for text, number in few.items())
 
 
 def lowered(before: Success | None, after: Success) -> bool:

@@ -288,8 +288,6 @@ def held_against(
             hold(pointed.model_copy(update={"sure": min(pointed.sure, FOUND_BY_CODE)}), asked)
     return {
         one.source.id: SourceReading(
-            source_id=one.source.id,
-            url=one.source.url,
             facts=(facts := tuple(kept[one.source.id].values())[:MAX_FACTS]),
             aside=tuple(fact for key, fact in aside[one.source.id].items() if key not in kept[one.source.id]),
             insights=insights(

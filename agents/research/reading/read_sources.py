@@ -81,7 +81,7 @@ async def extract(
     # A long document takes a second of computing: in a thread, so that nobody's page stands still meanwhile.
     shown = await asyncio.to_thread(_shown, sources, given)
     if not shown:
-        return Extracted(readings=tuple(_nothing(card, refused) for card in cards))
+        return Extracted(readings=tuple(SourceReading(rejected=refused.get(card.url, "")) for card in cards))
     spec = given.spec
     wanted = ExtractionInput(
         objective=given.objective,
@@ -110,7 +110,8 @@ async def extract(
     readings = await asyncio.to_thread(held_against, asked.output, shown, given, wanted, quoting)
     return Extracted(
         readings=tuple(
-            _nothing(card, since) if card.url in since else readings.get(card.id, _nothing(card, {})) for card in cards
+            SourceReading(rejected=since[card.url]) if card.url in since else readings.get(card.id, SourceReading())
+            for card in cards
         ),
         asked=asked,
         usage=asked.usage,
@@ -129,10 +130,6 @@ def _allowed(context: RunContext, cards: Sequence[SourceCard]) -> tuple[list[Sou
         else:
             allowed.append(card)
     return allowed, refused
-
-
-def _nothing(card: SourceCard, refused: dict[str, str]) -> SourceReading:
-    return SourceReading(source_id=card.id, url=card.url, rejected=refused.get(card.url, ""))
 
 
 def _shown(sources: Sequence[Source], given: SourceGiven) -> list[SourceExcerpt]:
@@ -277,4 +274,4 @@ def _of_batch(ctx: Ctx, leaf: str, batch: Sequence[SourceCard], extracted: Extra
 def _refused(ctx: Ctx, leaf: str, url: str, failure: StepFailed, page: Literal["", "empty", "read"]) -> SourceDone:
     reason = failure.reason or Said(failure.notice)
     ctx.emit(f"rejected:{Source.id_of(url)}", SourceRejected(node=leaf, url=url, reason=reason, page=page))
-    return SourceDone(reading=SourceReading(source_id=Source.id_of(url), url=url, rejected=reason))
+    return SourceDone(reading=SourceReading(rejected=reason))
