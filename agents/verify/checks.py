@@ -102,7 +102,7 @@ def carried(sentence: str, quotes: Sequence[str], *, language: str = "en", conte
     found = judged(compared, language, invented)
     foreign = _is_foreign(quotes, language)
     keys = {one.key for comparison in compared for one in comparison.findings if one.severity != "note"}
-    told = keys - ({"pronoun", "name_missing"} if foreign else {"pronoun"})
+    told = keys - {"pronoun", "unlike", "name_missing" if foreign else ""}
     own_words = not foreign and _coverage(compared) < RAISABLE
     return replace(found, binding=found.verdict != "supported" and bool(told or invented or own_words))
 
@@ -284,7 +284,7 @@ def stance(claim: str, fact: str, *, language: str = "en", context: Sequence[str
         return StanceVerdict("qualifies", _rounded(best), verdict.reasons)
     if verdict.verdict == "partly" and any(unit.scope.cues for unit in source.units) and not mine.units[0].scope.cues:
         return StanceVerdict("qualifies", _rounded(best), verdict.reasons)
-    if verdict.verdict in {"supported", "partly"}:
+    if verdict.verdict in {"supported", "partly"} and "unlike" not in keys:
         return StanceVerdict("supports", verdict.score, verdict.reasons)
     return StanceVerdict("unrelated", _rounded(1 - _common(compared)), verdict.reasons)
 

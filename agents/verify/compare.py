@@ -46,7 +46,7 @@ def compare(mine: ParsedSentence, source: ParsedText, language: str, known: froz
         language: of the sentence; reasons are written in it.
         known: casefolded words of titles and headings, which say whom a quote's pronouns mean.
     """
-    named = {word for name in mine.names for word in name.words}
+    named = {word for name in mine.names if name.sure or language != "de" for word in name.words}
     content = [at for at, counts in enumerate(mine.content) if counts]
     near, best = _near(mine, source)
     context = _context(mine, near, named)
@@ -60,8 +60,8 @@ def compare(mine: ParsedSentence, source: ParsedText, language: str, known: froz
     ]
     same, swaps = substitutions(mine, near[0], language) if near and best >= ENOUGH else (0.0, [])
     told = {one.key for one in findings if one.severity == "contradicted"}
-    findings.extend(one for one in swaps if one.key not in told)
     keys = {one.key for one in findings}
+    findings.extend(one for one in swaps if one.key not in told and not (one.key == "unlike" and "computed" in keys))
     explained = "computed" in keys
     lost = [
         at
@@ -129,9 +129,9 @@ def _subject(unit: ParsedSentence, other: ParsedSentence) -> tuple[bool, bool]:
     before: set[str] = set()
     for word, one, counts in zip(unit.words, unit.roots, unit.content, strict=True):
         if counts and (word in other.words or one in other.roots or classes(one) & kinds):
-            break
+            return bool(before), any(name.sure and before & set(name.words) for name in unit.names)
         before |= {word} - how_many if counts else set()
-    return bool(before), any(name.sure and before & set(name.words) for name in unit.names)
+    return False, False
 
 
 def _elsewhere(unit: ParsedSentence, other: ParsedSentence, language: str) -> bool:
@@ -249,10 +249,9 @@ def _turned(denied: Mapping[str, str], plain: set[str], also_denied: set[str]) -
 
 def _left_out_hedge(mine: ParsedSentence, unit: ParsedSentence) -> str:
     """Give a reservation of the source about a word that the sentence states without any."""
-    ours = set(mine.content_roots)
     for at in unit.scope.hedges if not mine.scope.hedges else ():
-        after = next((place for place in range(at + 1, len(unit.words)) if unit.content[place]), None)
-        if after is not None and unit.roots[after] in ours:
+        after = [unit.roots[place] for place in range(at + 1, len(unit.words)) if unit.content[place]][:2]
+        if set(after) & set(mine.content_roots):
             return unit.words[at]
     return ""
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from itertools import pairwise
 
 from agents.nlp import lang
 from agents.nlp.tokens import UNSPACED
@@ -18,6 +19,7 @@ NEARLY_SAME = 0.6
 """Share of the sentence's words in the source's order from which single differences can be told."""
 SURELY_SAME = 0.8
 """Share from which one word in the place of another one was surely put there for it."""
+_STEM = 4  # letters that the forms of a verb share: multó, multado
 _MAX_SLOT = 4  # words in one place that were put for others
 
 _LEFT_OUT: tuple[tuple[str, Severity, str], ...] = (
@@ -26,9 +28,12 @@ _LEFT_OUT: tuple[tuple[str, Severity, str], ...] = (
     ("except", "partly", "restricted"),
     ("condition", "partly", "hedged"),
     ("nearly", "partly", "hedged"),
+    ("will", "partly", "hedged"),
+    ("associated", "partly", "hedged"),
+    ("one_of", "partly", "restricted"),
 )
 """Cues of the source that a sentence may not leave out, how grave that is, and its reason."""
-_OPPOSED = (("unlike", "like"), ("like", "unlike"), ("few", "many"), ("many", "few"))
+_OPPOSED = (("unlike", "like"), ("like", "unlike"), ("few", "many"), ("many", "few"), ("majority", "minority"))
 
 
 def doubts(text: str) -> bool:
@@ -57,16 +62,14 @@ def framed(mine: ParsedSentence, near: Sequence[ParsedSentence], best: float, la
         yield found("contradicted", "affirmed", language, ours=false.group())
     if denied and not false and not unit.scope.cues:
         yield found("contradicted", "denied", language, ours=denied.group())
-    unproven = _cued("unproven", unit) and not _cued("unproven", mine) and not mine.scope.cues and not soft
+    unproven = _cued("unproven", unit) and not _cued("unproven", mine) and not soft
     if (unit.asks and not mine.asks) or unproven:
         yield found("unsupported", "open", language)
     told = _cued("claimed", mine) or _cued("forecast", mine)
     for key, severity, why in _LEFT_OUT:
         excused = (mine.scope.cues if key == "except" else soft) or (told and key in {"claimed", "forecast"})
         theirs = _cued(key, unit)
-        if key == "nearly" and theirs and not _goes_on_with(mine, unit.text[theirs.end() :]):
-            continue
-        if theirs and not excused and not _cued(key, mine):
+        if theirs and not excused and not _cued(key, mine) and _touches(key, theirs, mine):
             yield found(severity, why, language, theirs=theirs.group().strip(" ,;"))
     for one, other in _OPPOSED:
         ours, opposed = _cued(one, mine), _cued(other, unit)
@@ -81,6 +84,16 @@ def framed(mine: ParsedSentence, near: Sequence[ParsedSentence], best: float, la
 def _cued(key: str, unit: ParsedSentence) -> re.Match[str] | None:
     text = lang.cue("no_condition").sub(" ", unit.text) if key == "condition" else unit.text
     return lang.cue(key).search(text)
+
+
+def _touches(key: str, theirs: re.Match[str], mine: ParsedSentence) -> bool:
+    """Tell whether a cue of the source limits what the sentence says, and not something beside it."""
+    if key == "associated":
+        rest = lang.cue("associated").sub(" ", theirs.string)
+        return bool(_cued("effect", mine)) and not lang.cue("effect").search(rest)
+    if key == "one_of":
+        return _goes_on_with(mine, theirs.group().split()[-1])
+    return key not in {"nearly", "will"} or _goes_on_with(mine, theirs.string[theirs.end() :])
 
 
 def _goes_on_with(mine: ParsedSentence, rest: str) -> bool:
@@ -114,7 +127,7 @@ def substitutions(mine: ParsedSentence, theirs: ParsedSentence, language: str) -
             findings.extend(_negation(mine, new, theirs, old, language, inside=inside))
         if kind == "replace" and len(new) <= _MAX_SLOT and len(old) <= _MAX_SLOT:
             findings.extend(_slot(mine, new, theirs, old, language, surely=same >= SURELY_SAME))
-    return same, findings or _exchanged(mine, theirs, language)
+    return same, findings or _exchanged(mine, theirs, language) or _turned_round(mine, theirs, language)
 
 
 def _letters(unit: ParsedSentence) -> list[int]:
@@ -152,6 +165,9 @@ def _slot(
         return []
     (named, numbered), (their_named, their_numbered) = _kinds(mine, new), _kinds(theirs, old)
     if not (named and their_named) and not (numbered and their_numbered):
+        unlike = surely and not denied and len(ours) == len(other) == 1 and not ours & set(theirs.roots)
+        if unlike and not _UNSPACED.search(mine.text):
+            return [found("partly", "unlike", language, ours=_written(mine, new), theirs=_written(theirs, old))]
         return []
     if numbered and _same_figures(mine, theirs):
         return []  # written in another unit
@@ -221,6 +237,31 @@ def _exchanged(mine: ParsedSentence, theirs: ParsedSentence, language: str) -> l
                 else []
             )
     return []
+
+
+def _turned_round(mine: ParsedSentence, theirs: ParsedSentence, language: str) -> list[Discrepancy]:
+    """Who was fined by the court, said to have fined the court; or the other way about."""
+    by, was, articles = (lang.words(key, language) for key in ("agent", "passive", "articles"))
+    for one, other in ((mine, theirs), (theirs, mine)):
+        at = next((at for at, word in enumerate(one.words) if word in by and was & {*one.words[:at]}), len(one.words))
+        agent = [place for place in _heads(one) if place > at][:1]
+        if not agent or by & {*other.words}:
+            continue
+        patient, done = one.roots[_heads(one)[0]], {root[:_STEM] for root in one.content_roots}
+        for who, does, whom in zip(_heads(other), _heads(other)[1:], _heads(other)[2:], strict=False):
+            between = {*other.words[does + 1 : whom]} - articles - {word for name in other.names for word in name.words}
+            turned = (other.roots[who], other.roots[whom]) == (patient, one.roots[agent[0]])
+            if turned and not between and other.roots[does][:_STEM] in done:
+                ours, swapped = _written(other, [who]), _written(other, [whom])
+                return [found("contradicted", "order", language, ours=ours, theirs=swapped)]
+    return []
+
+
+def _heads(unit: ParsedSentence) -> list[int]:
+    """Places of its content words, of a name the last one only."""
+    ahead = {(one, other) for name in unit.names for one, other in pairwise(name.words)}
+    pairs = zip(unit.words, (*unit.words[1:], ""), strict=True)
+    return [at for at, pair in enumerate(pairs) if unit.content[at] and pair not in ahead]
 
 
 def _digits(unit: ParsedSentence) -> set[int]:
