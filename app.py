@@ -1,6 +1,8 @@
 # mypy: disable-error-code="untyped-decorator"
 """The chat's entry: Chainlit's handlers and nothing else. Also starts under `chainlit run app.py`, for development."""
 
+import re
+
 import chainlit as cl
 from chainlit.context import init_ws_context
 from chainlit.data.base import BaseDataLayer
@@ -120,7 +122,26 @@ async def on_stop(sid: str) -> None:
 
 
 if not hasattr(sio, "dossier_connected"):
+    sio.dossier_connect = sio.handlers["/"]["connect"]
     sio.dossier_connected = sio.handlers["/"]["connection_successful"]
+
+
+@sio.on("connect")
+async def on_connect(sid: str, environ: dict[str, str], auth: dict[str, str]) -> bool:
+    """Let Chainlit connect a page to the chat that its address names.
+
+    A page opened at a chat's address connects twice, the first time before it has told itself which chat that is. On a
+    busy machine either may come last, or both be served, and the page would wait for its chat for ever.
+    """
+    at = re.search(r"/thread/([\w-]+)", environ.get("HTTP_REFERER", ""))
+    thread_id = auth.get("threadId") or (at[1] if at else "")
+    if not await sio.dossier_connect(sid, environ, {**auth, "threadId": thread_id}):
+        return False
+    session = WebsocketSession.get(sid)
+    if thread_id and session is not None and not session.has_first_interaction:
+        session.thread_id = session.thread_id_to_resume = thread_id
+        session.restored = False  # else it would be taken for a page that has its chat already
+    return True
 
 
 @sio.on("connection_successful")

@@ -168,6 +168,31 @@ def test_two_phrases_at_once_start_one_run(tab, server, browser, shots):
     second.close()
 
 
+def test_a_chat_opened_at_its_address_stays_that_chat_when_its_first_connection_comes_last(tab, server, browser, shots):
+    first = tab().drafts(FEASIBLE)
+    second = Tab(browser, server, shots)
+    seen, sockets = [], []
+
+    def hold(route):
+        seen.append(route)
+        if len(seen) == 1:  # the one that was begun before the page knew which chat it shows
+            second.page.wait_for_timeout(1_500)
+        route.continue_()
+
+    second.page.on("websocket", lambda one: sockets.append(one))
+    second.page.route("**/set-session-cookie", hold)
+    second.open(first.page.url.removeprefix(server.url))
+    while len(sockets) < 2:
+        second.page.wait_for_timeout(100)
+    second.page.wait_for_timeout(500)
+
+    second.say("10 minutes")
+
+    second.sees("A later draft took its place.")
+    assert second.page.url == first.page.url
+    second.close()
+
+
 def test_an_old_chat_opens_at_its_last_question(tab):
     page = tab().drafts(FEASIBLE)
     page.say("10 minutes")
