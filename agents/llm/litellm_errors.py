@@ -98,7 +98,9 @@ _NO_CONNECTION = re.compile(
     re.IGNORECASE,
 )
 
-_PREFIX = re.compile(r"^(?:litellm\.|[\w.]*(?:Error|Exception)(?: - |: ))+")
+_OF_LIBRARIES = re.compile(
+    r"^(?:litellm\.|[\w.]*(?:Error|Exception)(?: - |: ))+| ssl:(?:<[^>]*>|\w+)| ?\bHandle with `litellm[^`]*`\.?"
+)
 _NO_MODULE = re.compile(r"No module named '(?P<name>[\w.]+)'")
 _PACKAGES = {"google.auth": "google-auth", "google": "google-auth"}
 A_PAGE = re.compile(
@@ -182,7 +184,7 @@ def failed(error: BaseException, *, model: str, key_variable: str, secrets: Iter
     headers = _headers(error)
     wait = wait_asked(headers, said)
     fault = classify([cls.__name__ for cls in type(error).__mro__], status, said, asks_to_wait=wait is not None)
-    bare = _PREFIX.sub("", str(error).partition("Traceback (most recent")[0]).strip()
+    bare = _OF_LIBRARIES.sub("", str(error).partition("Traceback (most recent")[0]).strip()
     shown = redact(words_in(body) or bare, secrets)
     message = f"{model}: {type(error).__name__} {status or ''}: {redact(said, secrets)[:600]}"
     notice = notice_for(
@@ -243,8 +245,8 @@ def notice_for(
             f"For {model} a Python package is missing: pip install {_PACKAGES.get(missing['name'], missing['name'])}."
         )
     if fault == "connection" and (own := advice(f"{status} {words}")):
-        said, words = f"The model provider could not be reached: {own}.", ""
-    elif fault == "connection" and (page := A_PAGE.search(words)):
+        return f"The model provider could not be reached: {own}."
+    if fault == "connection" and (page := A_PAGE.search(words)):
         what = f" (“{page['title'].strip()}”)" if page["title"] else ""
         return (
             f"The model provider could not be reached: a web page{what} answers in its place. Check the server's address, "

@@ -101,7 +101,7 @@ class SearchFailed(SearchError):
             failures=(SearchFailure(provider=provider, fault=fault, reason=self.reason),),
         )
         self.fault, self.retry_after_s = fault, retry_after_s
-        self.retryable = fault in TRANSIENT
+        self.retryable = fault in TRANSIENT and not (fault == "connection" and advice)
         self.notice = f"The search provider {self.reason}.{where}"
 
 

@@ -168,7 +168,7 @@ class Ddgs(Provider):
 
     Args:
         access: what providers share; there is no key.
-        load: gives the package; imported with the first search when not given.
+        load: gives a module of the package by its name; imported with the first search when not given.
     """
 
     def __init__(
@@ -176,18 +176,18 @@ class Ddgs(Provider):
         service: Service = WEB["ddgs"],
         access: Access = Access(),
         *,
-        load: Callable[[], ModuleType] = lambda: import_module("ddgs"),
+        load: Callable[[str], ModuleType] = import_module,
     ) -> None:
         super().__init__(service, access)
         self._load = load
 
     async def _ask(self, asked: ProviderQuery, seconds: float) -> list[ProviderHit]:
         try:
-            package = await asyncio.to_thread(self._load)
+            package, errors = await asyncio.to_thread(lambda: [*map(self._load, ("ddgs", "ddgs.exceptions"))])
         except ImportError:
             raise self._failure("nonsense", MISSING) from None
         # Every failure of its engines is this one class or below it, an empty list of results as well.
-        base_error: type[Exception] = package.exceptions.DDGSException
+        base_error: type[Exception] = errors.DDGSException
         try:
             # Its own limit holds for each wait only; the thread that outlives ours ends soon after.
             rows = await asyncio.to_thread(

@@ -7,7 +7,7 @@ import ssl
 import subprocess
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -204,11 +204,17 @@ async def test_a_proxy_that_wants_a_name_is_explained_for_models_search_and_page
             await fetcher.fetch("http://ferry.example.org/day", named_by_user=True)
         with pytest.raises(ModelError) as of_model:
             await model("http://models.example.org/v1").reply(question())
+        with pytest.raises(ModelError, match="407") as of_other:
+            await LiteLLMModel(
+                "anthropic/m", schema_note=str, api_base="http://other.example.org", api_key=SecretStr("k"), retries=0
+            ).reply(replace(question(), deadline_s=None))  # the library behind it may take long to load
+        assert "HTTPS_PROXY" in of_other.value.notice and "status" not in of_other.value.notice
         search = Tavily(WEB["tavily"], Access(base="http://search.example.org", key=SecretStr("tvly-FAKE0000FAKE")))
         with pytest.raises(SearchError) as of_search:
             await search.search(SearchQuery(text="ferry"))
         assert "HTTPS_PROXY as http://name:password@host:port" in of_model.value.notice
         assert "HTTPS_PROXY as http://name:password@host:port" in of_search.value.notice
+        assert sum(one.endswith("/search") for one in way.asked) == 1, "what the user must mend was tried again"
         through(HTTP_PROXY=f"http://me:secret@127.0.0.1:{way.port}")
         fetcher = Fetcher(resolver=resolving())
         assert (await fetcher.fetch("http://ferry.example.org/day", named_by_user=True)).body

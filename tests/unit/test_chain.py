@@ -547,14 +547,15 @@ def package(script: Sequence[Any]) -> Any:
                 raise step
             return step
 
-    return SimpleNamespace(DDGS=DDGS, exceptions=SimpleNamespace(DDGSException=DDGSException))
+    modules = {"ddgs": SimpleNamespace(DDGS=DDGS), "ddgs.exceptions": SimpleNamespace(DDGSException=DDGSException)}
+    return modules.__getitem__
 
 
 async def test_an_exception_that_means_an_empty_list_is_no_failure():
     script = json.loads((CASES / "C15" / "provider_script.json").read_text("utf-8"))
     row = next(row for row in script if row["name"] == "exception_no_results")
     loaded = package([DDGSException(step["raises"]) for step in row["sequence"]])
-    chain = Chain([Ddgs(load=lambda: loaded)], Pages())
+    chain = Chain([Ddgs(load=loaded)], Pages())
 
     for _ in row["sequence"]:
         looked = await chain.search(QUERY)
@@ -565,13 +566,13 @@ async def test_an_exception_that_means_an_empty_list_is_no_failure():
 async def test_other_exceptions_of_the_keyless_package_are_failures():
     loaded = package([DDGSException("Ratelimit"), [{"href": WEB, "title": "A", "body": "b"}, "oops"]])
 
-    result = await Ddgs(access=Access(retry=RetryPolicy(sleep=no_wait)), load=lambda: loaded).search(QUERY)
+    result = await Ddgs(access=Access(retry=RetryPolicy(sleep=no_wait)), load=loaded).search(QUERY)
 
     assert urls(result) == [WEB]
 
 
 async def test_a_keyless_package_that_is_missing_says_so():
-    def missing() -> Any:
+    def missing(name: str) -> Any:
         raise ImportError("no")
 
     with pytest.raises(SearchFailed, match="pip install ddgs"):
