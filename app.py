@@ -1,8 +1,6 @@
 # mypy: disable-error-code="untyped-decorator"
 """The chat's entry: Chainlit's handlers and nothing else. Also starts under `chainlit run app.py`, for development."""
 
-import re
-
 import chainlit as cl
 from chainlit.context import init_ws_context
 from chainlit.data.base import BaseDataLayer
@@ -133,8 +131,8 @@ async def on_connect(sid: str, environ: dict[str, str], auth: dict[str, str]) ->
     A page opened at a chat's address connects twice, the first time before it has told itself which chat that is. On a
     busy machine either may come last, or both be served, and the page would wait for its chat for ever.
     """
-    at = re.search(r"/thread/([\w-]+)", environ.get("HTTP_REFERER", ""))
-    thread_id = auth.get("threadId") or (at[1] if at else "")
+    at = environ.get("HTTP_REFERER", "").partition("/thread/")[2]
+    thread_id = auth.get("threadId") or at.partition("?")[0].strip("/")
     if not await sio.dossier_connect(sid, environ, {**auth, "threadId": thread_id}):
         return False
     session = WebsocketSession.get(sid)
