@@ -272,7 +272,7 @@ class _Report:
             self._of_part(node)
             for top in outcome.findings
             for node in _short(top)
-            if node.ended or not any(node.title == one.section or _same_title(node.title, one.question) for one in said)
+            if node.ended or not any(node.title == one.section or _asks(node, one.question) for one in said)
         ]
         reasons += [words.seed.format(url=url) for url in outcome.seed_failures]
         if "#DEGRADED_SEARCH" in outcome.tags:
@@ -364,6 +364,14 @@ def _says_the_same(words: frozenset[str], other: frozenset[str]) -> bool:
     short = min(len(words), len(other))
     figures = any(char.isdigit() for word in words - other for char in word)
     return words == other or (short > 2 and len(words & other) >= SAME * short and not figures)
+
+
+def _asks(node: Finding, question: str) -> bool:
+    """Tell whether a node asks a question, by its title or in other words."""
+    words = frozenset(content_words(question))
+    return _same_title(node.title, question) or any(
+        _says_the_same(words, frozenset(content_words(one))) for one in node.asked
+    )
 
 
 def _same_title(title: str, above: str) -> bool:

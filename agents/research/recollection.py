@@ -347,7 +347,7 @@ def _asking(first: Handler, leaf: Handler, context: RunContext, memory: Recollec
             given = await _recalled(ctx, context, memory, given)
             handler = first if given.leaf.searches else leaf
         finding: Finding = await handler.run(ctx, given)
-        return finding.model_copy(update={"asked": sub_questions(given.leaf)})
+        return finding
 
     return Handler(run=run, takes=LeafGiven, gives=Finding)
 

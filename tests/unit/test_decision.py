@@ -151,6 +151,13 @@ def test_a_gap_that_is_an_address_is_fetched_not_searched():
     assert (found.nextSearchTopic, found.urlToSearch) == (None, URL)
 
 
+def test_no_gap_is_left_only_where_the_phase_has_what_it_wanted():
+    said = {met: decided(reflection=reflected(gaps=()), criteria_met=met).reason for met in (True, False)}
+
+    assert said[True] == "No gap is left."
+    assert "criteria of the phase are not met" in said[False]
+
+
 def test_blank_and_repeated_gaps_are_no_gaps():
     assert decided(reflection=reflected(gaps=("", " \n"))).cause == "no_gaps"
     assert decided(reflection=reflected(gaps=("A gap", "a  GAP"))).decision.gaps == ("A gap",)

@@ -150,6 +150,24 @@ def test_what_is_open_is_said_once_whoever_says_it_and_another_figure_is_another
     ]  # fmt: skip
 
 
+def test_a_question_without_an_answer_is_said_once_also_where_leaves_of_other_names_ask_it():
+    asked = "Which ferry carried the freight of Tolven in 2023?"
+    missing = QuestionAnswer(question=asked, status="not_found", section="Freight")
+    first, second, other = (
+        Finding(path=f"j/0/{n}", title=title, role="leaf", status="failed", note="it failed", asked=(question,))
+        for n, (title, question) in enumerate(
+            (("Freight", asked), ("Ships", "Which ferry carried the freight of Tolven, in 2023?"), ("Ash", "Who built it?"))
+        )
+    )
+    top = world.TOP.model_copy(update={"children": (*world.TOP.children, first, second, other), "status": "partial"})
+
+    reasons = world.document(findings=(top,), truth=Truth(answers=(missing,))).grade_reasons
+
+    assert [one for one in reasons if "failed" in one or "Tolven" in one] == [
+        "Which ferry carried the freight of Tolven in 2023: nothing to the point was found.", "Ash: it failed."
+    ]  # fmt: skip
+
+
 def test_sources_read_are_those_that_the_report_lists_as_read():
     aside = RejectedSource(url="https://aside.example/", title="Set aside", reason="it answers none", read=True)
     leaf = world.CLOSURES.model_copy(

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from agents.core.budget import Limits
 from agents.core.time_policy import Remaining, round_limits
+from agents.research.planning.flat_plan import Allowance, Grant
 
 seconds = st.floats(0, 5_000)
 tokens = st.integers(0, 10**6)
@@ -39,3 +40,14 @@ def test_shares_never_exceed_what_is_left(whole, reserve, left_tokens, children,
     assert share.seconds <= whole + 1e-6
     assert share.tokens is not None
     assert share.tokens <= max(1, left_tokens)
+
+
+async def test_leaves_of_a_later_round_share_the_sources_that_are_left_and_planned_ones_come_in_their_order():
+    run = Allowance(searches=20, sources=15, in_vain=lambda: 0)
+    assert [(await run.grant(f"job/0/{n}", 1, 8, 1)).sources for n in range(2)] == [8, 7]
+
+    for n in range(2):
+        run.note(f"job/0/{n}", Grant(searches=1, sources=0), [f"https://a.example/{n}/{page}" for page in range(4)])
+
+    assert [(await run.grant(f"job/0/r2-{n}", 1, 4, 2)).sources for n in range(3)] == [3, 2, 2]
+    assert (await run.grant("job/0/r3-0", 1, 4, 0)).sources == 0

@@ -98,7 +98,7 @@ def decide(
     given_up = retries.exhausted()
     reasons: tuple[tuple[bool, Cause, str], ...] = (
         (reflection is not None and reflection.sufficient, "sufficient", "The reflection finds the answer sufficient."),
-        (reflection is not None and not gaps, "no_gaps", "No gap is left."),
+        (reflection is not None and not gaps, "no_gaps", "No gap is left." if criteria_met else NO_NEXT),
         (
             left is not None and left < reserve_s,
             "time",
@@ -214,6 +214,7 @@ def _url(text: str) -> str:
     return found[0].rstrip(_CLOSING) if found else ""
 
 
+NO_NEXT = "No gap is named that a search could close, though the success criteria of the phase are not met."
 LOWERED = 0.02
 """By how much confidence must fall, without more coverage, for a round not to be adopted."""
 MAX_STATEMENTS = 40

@@ -1,5 +1,6 @@
 """The smallest tree: one executor, one phase, a leaf per query; and caps that hold over all its rounds together."""
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 
 from agents.contracts.contract import Caps
@@ -66,10 +67,13 @@ class Allowance:
         self._granted: dict[str, Grant] = {}
         self._read: set[str] = set()
 
-    async def grant(self, path: str, searches: int, sources: int) -> Grant:
-        """Reserve for a leaf: the body of a step."""
+    async def grant(self, path: str, searches: int, sources: int, beside: int = 0) -> Grant:
+        """Reserve for a leaf: the body of a step. It leaves their share to those `beside` it in a later round."""
         left_searches = self.searches - self._in_vain() - sum(grant.searches for grant in self._granted.values())
         left_sources = self.sources - len(self._read) - sum(grant.sources for grant in self._granted.values())
+        if later := path.rpartition("-")[0]:  # planned leaves come in the order of their urgency; these are all alike
+            waiting = beside + 1 - sum(one.startswith(f"{later}-") for one in self._granted)
+            sources = min(sources, math.ceil(left_sources / max(1, waiting)))
         grant = Grant(searches=max(0, min(searches, left_searches)), sources=max(0, min(sources, left_sources)))
         self.note(path, grant)
         return grant
@@ -98,8 +102,8 @@ def bounded(handlers: Handlers, caps: Caps, in_vain: Callable[[], int] = lambda:
     }
 
 
-async def _granted(ctx: Ctx, allowance: Allowance, searches: int, sources: int) -> Grant:
-    grant = await ctx.call("allowance", "0", allowance.grant, ctx.path, searches, sources, gives=Grant, pool="local")
+async def _granted(ctx: Ctx, allowance: Allowance, *wanted: int) -> Grant:
+    grant = await ctx.call("allowance", "0", allowance.grant, ctx.path, *wanted, gives=Grant, pool="local")
     allowance.note(ctx.path, grant)
     return grant
 
@@ -108,11 +112,12 @@ def _bounded_leaf(leaf: Handler, allowance: Allowance) -> Handler:
     async def run(ctx: Ctx, given: LeafGiven) -> Finding:
         wanted = given.leaf.budget
         searching = bool(given.leaf.searches)
-        grant = await _granted(ctx, allowance, wanted.searches if searching else 0, wanted.sources)
+        searches, beside = wanted.searches if searching else 0, len(given.siblings)
+        grant = await _granted(ctx, allowance, searches, wanted.sources, beside)
         if not grant.sources or (searching and not grant.searches):
-            what = f"{allowance.sources} sources" if not grant.sources else f"{allowance.searches} searches"
+            what = "searches" if grant.sources else "sources"
             allowance.note(ctx.path, NOTHING)
-            return _not_begun(ctx, given, f"not begun: the {what} of this run are used up")
+            return _not_begun(ctx, given, f"not begun: other parts have taken all {what} that this run may use")
         at_most = max(1, grant.searches)
         loop = given.setting.loop.model_copy(
             update={"searches_per_leaf": min(at_most, given.setting.loop.searches_per_leaf)}

@@ -122,6 +122,7 @@ def leaf_handler(context: RunContext) -> Handler:
             status=status,
             note=note,
             ended="stopped" if STOPPED in cut else "",
+            asked=sub_questions(leaf),
             facts=facts,
             sources=sources,
             rejected=rejected,

@@ -30,7 +30,7 @@ from agents.nlp.tokens import content_words
 from agents.offline.judgements import scout as judged_by_words
 from agents.report.wording import wording
 from agents.research.reading.hold_extraction import SourceGiven
-from agents.research.reading.leaf import NOTHING_YET, SAME_TEXT, composed_rubric, not_begun, spent
+from agents.research.reading.leaf import NOTHING_YET, SAME_TEXT, composed_rubric, not_begun, spent, sub_questions
 from agents.research.reading.read_sources import Extracted, extract
 from agents.research.reading.searching import LeafGiven, attempt_number, reformulate, search_for, teller
 from agents.research.reading.shortlisting import (
@@ -319,6 +319,7 @@ class _Sweep:
             role="leaf",
             status=status,
             note=note,
+            asked=sub_questions(self.leaf),
             engine_note=self.stood_in,
             problems=tuple(self.problems),
             **spent(self.ctx, self.started),
