@@ -156,7 +156,11 @@ def test_a_question_without_an_answer_is_said_once_also_where_leaves_of_other_na
     first, second, other = (
         Finding(path=f"j/0/{n}", title=title, role="leaf", status="failed", note="it failed", asked=(question,))
         for n, (title, question) in enumerate(
-            (("Freight", asked), ("Ships", "Which ferry carried the freight of Tolven, in 2023?"), ("Ash", "Who built it?"))
+            (
+                ("Freight", asked),
+                ("Ships", "Which ferry carried the freight of Tolven, in 2023?"),
+                ("Ash", "Who built it?"),
+            )
         )
     )
     top = world.TOP.model_copy(update={"children": (*world.TOP.children, first, second, other), "status": "partial"})
