@@ -99,10 +99,7 @@ class _Report:
         queries = tuple(query.text for query in self.brief.queries)
         above = next((top.path for top in outcome.findings), "")
         return ReportDocument(
-            job_id=job_id,
-            grade=grade,
-            grade_reasons=reasons,
-            answers=truth.answers,
+            job_id=job_id, grade=grade, grade_reasons=reasons, answers=truth.answers,
             queries_tried=tuple(dict.fromkeys(record.text for record in making.searches)),
             title=plain(title_line(self._title())).strip() or self.brief.question,
             language=self.brief.language,
@@ -267,13 +264,8 @@ class _Report:
         outcome, words, making = self.outcome, self.words, self.making
         # Of a branch whose question has no answer that is said already; what the user did to one is said in any case.
         said = [one for one in self.truth.answers if one.status != "answered"]
-        reasons = [*self._unanswered(said)]
-        reasons += [
-            self._of_part(node)
-            for top in outcome.findings
-            for node in _short(top)
-            if node.ended or not any(node.title == one.section or _asks(node, one.question) for one in said)
-        ]
+        short = [node for top in outcome.findings for node in _short(top)]
+        reasons = [*self._unanswered(said), *(self._of_part(one) for one in short if one.ended or not _told(one, said))]
         reasons += [words.seed.format(url=url) for url in outcome.seed_failures]
         if "#DEGRADED_SEARCH" in outcome.tags:
             failures = (failure for node in making.nodes for record in node.searches for failure in record.failures)
@@ -366,11 +358,11 @@ def _says_the_same(words: frozenset[str], other: frozenset[str]) -> bool:
     return words == other or (short > 2 and len(words & other) >= SAME * short and not figures)
 
 
-def _asks(node: Finding, question: str) -> bool:
-    """Tell whether a node asks a question, by its title or in other words."""
-    words = frozenset(content_words(question))
-    return _same_title(node.title, question) or any(
-        _says_the_same(words, frozenset(content_words(one))) for one in node.asked
+def _told(node: Finding, said: Sequence[QuestionAnswer]) -> bool:
+    asked = [frozenset(content_words(one)) for one in (node.title, *node.asked)]
+    questions = [frozenset(content_words(one.question)) for one in said]
+    return any(node.title == one.section for one in said) or any(
+        _says_the_same(q, one) for q in questions for one in asked
     )
 
 
