@@ -359,11 +359,9 @@ def _says_the_same(words: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def _told(node: Finding, said: Sequence[QuestionAnswer]) -> bool:
-    asked = [frozenset(content_words(one)) for one in (node.title, *node.asked)]
-    questions = [frozenset(content_words(one.question)) for one in said]
-    return any(node.title == one.section for one in said) or any(
-        _says_the_same(q, one) for q in questions for one in asked
-    )
+    asked = [frozenset(content_words(one)) for one in node.asked]
+    alike = (_says_the_same(frozenset(content_words(one.question)), words) for one in said for words in asked)
+    return any(node.title == one.section or _same_title(node.title, one.question) for one in said) or any(alike)
 
 
 def _same_title(title: str, above: str) -> bool:
