@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from agents.nlp import lang
 from agents.verify.compare_figures import SAME_CONTEXT, compare_amounts, compare_dates
-from agents.verify.distortions import framed, substitutions
+from agents.verify.distortions import framed, same_turned, substitutions
 from agents.verify.negation import alike, classes, negated, opposites, root
 from agents.verify.parsed_text import Discrepancy, ParsedSentence, ParsedText, absent, found, names
 
@@ -59,6 +59,8 @@ def compare(mine: ParsedSentence, source: ParsedText, language: str, known: froz
         *framed(mine, near, best, language),
     ]
     same, swaps = substitutions(mine, near[0], language) if near and best >= ENOUGH else (0.0, [])
+    turned = bool(near) and same_turned(mine, near[0])
+    swaps = [] if turned else swaps
     told = {one.key for one in findings if one.severity == "contradicted"}
     keys = {one.key for one in findings}
     findings.extend(one for one in swaps if one.key not in told and not (one.key == "unlike" and "computed" in keys))
@@ -70,7 +72,7 @@ def compare(mine: ParsedSentence, source: ParsedText, language: str, known: froz
         and not ("pronoun" in keys and mine.words[at] in named)  # told already, as a name that could not be checked
     ]
     cues = mine.scope.cues or (near and near[0].scope.cues)
-    for at in lost if near and not cues else ():
+    for at in lost if near and not cues and not turned else ():
         if contrary := (negated(mine.roots[at]) | (opposites(mine.roots[at]) if best >= ENOUGH else set())) & {
             *near[0].roots
         }:

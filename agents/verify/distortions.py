@@ -257,6 +257,19 @@ def _turned_round(mine: ParsedSentence, theirs: ParsedSentence, language: str) -
     return []
 
 
+def same_turned(mine: ParsedSentence, theirs: ParsedSentence) -> bool:
+    """Tell a comparison said from its other side: slower than the train, and the train is faster."""
+    (more, than), (less, other) = _sides(mine), _sides(theirs)
+    return bool(than and other) and than <= less and other <= more and any(opposites(one) & less for one in more)
+
+
+def _sides(unit: ParsedSentence) -> tuple[set[str], set[str]]:
+    """Give the content before and behind its `than`."""
+    than = next((at for at, word in enumerate(unit.words) if word in lang.words("than")), len(unit.words))
+    places = [at for at, counts in enumerate(unit.content) if counts]
+    return {unit.roots[at] for at in places if at < than}, {unit.roots[at] for at in places if at > than}
+
+
 def _heads(unit: ParsedSentence) -> list[int]:
     """Places of its content words, of a name the last one only."""
     ahead = {(one, other) for name in unit.names for one, other in pairwise(name.words)}

@@ -6,7 +6,7 @@ What comparing a sentence with its quotes finds, each with a reason that a reade
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Literal
@@ -237,6 +237,22 @@ def joined(readings: Sequence[ParsedText]) -> ParsedText:
     )
 
 
+def _pairs(run: str) -> Iterator[str]:
+    """Cut a run of a script without spaces into pairs of neighbours; words that turn a sentence round stay whole."""
+    for part in filter(None, _turning().split(run)):
+        whole = len(part) == 1 or _turning().fullmatch(part)
+        yield from (part,) if whole else (part[at : at + 2] for at in range(len(part) - 1))
+
+
+@cache
+def _turning() -> re.Pattern[str]:
+    known = lang.words("opposites") | lang.words("all") | lang.words("some")
+    signs = "|".join(
+        sorted((re.escape(one) for one in known if re.fullmatch(f"[{UNSPACED}]{{2,}}", one)), key=len, reverse=True)
+    )
+    return re.compile(f"(?<![{''.join(lang.words('denying_signs'))}])({signs})")
+
+
 def _unit(text: str, language: str) -> ParsedSentence:
     stop, personal = stop_words(language) | lang.words("filler"), lang.words("personal")
     found_figures, whens = figures(text, language), dates(text, language)
@@ -248,9 +264,9 @@ def _unit(text: str, language: str) -> ParsedSentence:
     for match in _TOKEN.finditer(text):
         word = match[0].casefold().replace("’", "'")
         if match.lastgroup == "run" and len(word) > 1:
-            pairs = [word[at : at + 2] for at in range(len(word) - 1)]
+            pairs = list(_pairs(word))
             words.extend(pairs)
-            content.extend(not _HIRAGANA.fullmatch(pair) for pair in pairs)
+            content.extend(not _HIRAGANA.fullmatch(pair) and pair not in stop for pair in pairs)
             continue
         word = word.removesuffix("'s")
         if value := starts.get(match.start()):

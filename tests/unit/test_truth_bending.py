@@ -70,6 +70,7 @@ BENT = [
     ("Die Bank verklagte die Stadt.", "Die Bank wurde von der Stadt verklagt.", "de"),
     ("La banque a condamné le tribunal.", "La banque a été condamnée par le tribunal.", "fr"),
     ("El banco multó al tribunal.", "El banco fue multado por el tribunal.", "es"),
+    ("Rent was 4 percent higher in Norway than in Sweden.", "Rent was 9 percent lower in Sweden than in Norway.", "en"),
     # what goes together, said to be a cause
     ("Coffee causes headaches.", "Coffee is correlated with headaches.", "en"),
     ("Coffee reduces the risk of strokes.", "Coffee was associated with a reduced risk of strokes.", "en"),
@@ -126,6 +127,9 @@ RIGHT = [
     ("The bridge opened in 1950.", "The tower opened in 1912. The bridge opened in 1950.", "en"),
     ("The tower was designed by Anna Berg.", "Anna Berg designed the tower. Karl Lund built the bridge.", "en"),
     ("The mill closed because of the flood.", "The flood of 1953 caused the mill to close.", "en"),
+    ("Unemployment was higher in Norway than in Sweden.", "Unemployment was lower in Sweden than in Norway.", "en"),
+    ("The ferry is slower than the train.", "The train is faster than the ferry.", "en"),
+    ("Die Fähre ist älter als die Brücke.", "Die Brücke ist jünger als die Fähre.", "de"),
     ("The court fined the bank.", "The bank was fined by the court.", "en"),
     ("Karl Lund was beaten by Anna Berg.", "Anna Berg beat Karl Lund.", "en"),
     ("The tower is a work of Anna Berg.", "The tower was designed by Anna Berg.", "en"),

@@ -73,6 +73,19 @@ def test_what_is_said_of_another_subject_place_or_time_speaks_neither_for_nor_ag
         ("Exports rose in 2020.", "Exports fell in 2020.", "en"),
         ("Все фермеры получили субсидию.", "Некоторые фермеры получили субсидию.", "ru"),
         ("ارتفع السعر.", "انخفض السعر.", "ar"),
+        ("Le maire soutient le projet.", "Le maire s'oppose au projet.", "fr"),
+        ("El alcalde apoya el proyecto.", "El alcalde se opone al proyecto.", "es"),
+        (
+            "Unemployment was higher in Norway than in Sweden.",
+            "Unemployment was higher in Sweden than in Norway.",
+            "en",
+        ),
+        ("出口增长了4%。", "出口下降了4%。", "zh"),
+        ("所有农民都获得了补贴。", "部分农民获得了补贴。", "zh"),
+        ("工厂于2012年关闭。", "工厂于2012年开业。", "zh"),
+        ("輸出は4%増加した。", "輸出は4%減少した。", "ja"),
+        ("議会は計画に賛成した。", "議会は計画に反対した。", "ja"),
+        ("수출이 4% 증가했다.", "수출이 4% 감소했다.", "ko"),
     ],
 )
 def test_another_thing_said_of_the_same_contradicts(claim, fact, language):
