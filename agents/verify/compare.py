@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from agents.nlp import lang
 from agents.verify.compare_figures import SAME_CONTEXT, compare_amounts, compare_dates
-from agents.verify.distortions import framed, same_turned, substitutions
+from agents.verify.distortions import STEM, framed, same_turned, substitutions
 from agents.verify.negation import alike, classes, negated, opposites, root
 from agents.verify.parsed_text import Discrepancy, ParsedSentence, ParsedText, absent, found, names
 
@@ -208,6 +208,8 @@ def _names(
 
 def _polarity(mine: ParsedSentence, near: Sequence[ParsedSentence], language: str) -> Iterator[Discrepancy]:
     """A word that one side denies and the other does not; what the source leaves open or says with reservation."""
+    if mine.scope.cues and lang.cue("unproven").search(near[0].text):
+        return  # that nothing shows it is no denial
     named = {word for one in (mine, near[0]) for name in one.names if name.sure for word in name.words}
     ours = {mine.roots[at]: mine.words[at] for at in mine.scope.nearest if mine.words[at] not in named}
     plain = {one for at, one in enumerate(mine.roots) if mine.content[at] and at not in mine.scope.denied}
@@ -253,7 +255,7 @@ def _left_out_hedge(mine: ParsedSentence, unit: ParsedSentence) -> str:
     """Give a reservation of the source about a word that the sentence states without any."""
     for at in unit.scope.hedges if not mine.scope.hedges else ():
         after = [unit.roots[place] for place in range(at + 1, len(unit.words)) if unit.content[place]][:2]
-        if set(after) & set(mine.content_roots):
+        if {one[:STEM] for one in after} & {one[:STEM] for one in mine.content_roots}:
             return unit.words[at]
     return ""
 

@@ -19,7 +19,8 @@ NEARLY_SAME = 0.6
 """Share of the sentence's words in the source's order from which single differences can be told."""
 SURELY_SAME = 0.8
 """Share from which one word in the place of another one was surely put there for it."""
-_STEM = 4  # letters that the forms of a verb share: multó, multado
+STEM = 4
+"""Letters that the forms of a verb share: multó, multado."""
 _MAX_SLOT = 4  # words in one place that were put for others
 
 _LEFT_OUT: tuple[tuple[str, Severity, str], ...] = (
@@ -88,11 +89,11 @@ def _cued(key: str, unit: ParsedSentence) -> re.Match[str] | None:
 
 def _touches(key: str, theirs: re.Match[str], mine: ParsedSentence) -> bool:
     """Tell whether a cue of the source limits what the sentence says, and not something beside it."""
-    if key == "associated":
-        rest = lang.cue("associated").sub(" ", theirs.string)
-        return bool(_cued("effect", mine)) and not lang.cue("effect").search(rest)
     if key == "one_of":
-        return _goes_on_with(mine, theirs.group().split()[-1])
+        last = root(theirs.group().casefold().split()[-1])
+        return any(last.endswith(one) for one in mine.content_roots) or (
+            "最" in mine.text and bool(_UNSPACED.search(last))
+        )
     return key not in {"nearly", "will"} or _goes_on_with(mine, theirs.string[theirs.end() :])
 
 
@@ -247,11 +248,11 @@ def _turned_round(mine: ParsedSentence, theirs: ParsedSentence, language: str) -
         agent = [place for place in _heads(one) if place > at][:1]
         if not agent or by & {*other.words}:
             continue
-        patient, done = one.roots[_heads(one)[0]], {root[:_STEM] for root in one.content_roots}
+        patient, done = one.roots[_heads(one)[0]], {root[:STEM] for root in one.content_roots}
         for who, does, whom in zip(_heads(other), _heads(other)[1:], _heads(other)[2:], strict=False):
             between = {*other.words[does + 1 : whom]} - articles - {word for name in other.names for word in name.words}
             turned = (other.roots[who], other.roots[whom]) == (patient, one.roots[agent[0]])
-            if turned and not between and other.roots[does][:_STEM] in done:
+            if turned and not between and other.roots[does][:STEM] in done:
                 ours, swapped = _written(other, [who]), _written(other, [whom])
                 return [found("contradicted", "order", language, ours=ours, theirs=swapped)]
     return []
@@ -260,6 +261,7 @@ def _turned_round(mine: ParsedSentence, theirs: ParsedSentence, language: str) -
 def same_turned(mine: ParsedSentence, theirs: ParsedSentence) -> bool:
     """Tell a comparison said from its other side: slower than the train, and the train is faster."""
     (more, than), (less, other) = _sides(mine), _sides(theirs)
+    than, other = than - other, other - than
     return bool(than and other) and than <= less and other <= more and any(opposites(one) & less for one in more)
 
 

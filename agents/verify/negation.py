@@ -159,6 +159,8 @@ def _reach(words: Sequence[str], content: Sequence[bool], order: range) -> list[
 _SHIFTS = (("ens", "end"), ("pans", "pand"), ("cis", "cid"), ("vis", "vid"), ("lus", "lud"), ("vers", "vert"))
 """Extension, expansion, decision, division, exclusion, conversion: what their verbs end with."""
 _MIN_ROOT = 4
+_SCRIPTS = {"ru": re.compile("[а-яё]"), "el": re.compile("[α-ω]"), "ar": re.compile("[ء-ي]"), "hi": re.compile("[अ-ह]")}
+"""Whose rules a word is cut by, as its first letter tells."""
 
 
 @lru_cache(maxsize=65_536)
@@ -168,7 +170,7 @@ def root(word: str) -> str:
     It cuts more than a stemmer for search should: two texts are compared here that speak of one thing already.
     """
     cut = _bases().get(word, word)
-    cut = stem(cut)
+    cut = stem(cut, next((language for language, letters in _SCRIPTS.items() if letters.match(cut)), "en"))
     cut = _bases().get(cut, cut)
     if not cut.isalpha() or len(cut) <= _MIN_ROOT:
         return cut

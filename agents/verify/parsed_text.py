@@ -246,7 +246,7 @@ def _pairs(run: str) -> Iterator[str]:
 
 @cache
 def _turning() -> re.Pattern[str]:
-    known = lang.words("opposites") | lang.words("all") | lang.words("some")
+    known = frozenset[str]().union(*map(lang.words, ("opposites", "synonyms", "all", "some", "hedges")))
     signs = "|".join(
         sorted((re.escape(one) for one in known if re.fullmatch(f"[{UNSPACED}]{{2,}}", one)), key=len, reverse=True)
     )

@@ -54,6 +54,8 @@ def test_a_lack_of_evidence_supports_nothing(fact):
         ("Das Mittel wurde in Norwegen zugelassen.", "Das Mittel wurde in Schweden zugelassen.", "de"),
         ("Les exportations ont augmenté en 2020.", "Les exportations ont diminué en 2018.", "fr"),
         ("La planta de Lugo cerró en 2012.", "La planta de Vigo cerró en 2014.", "es"),
+        ("Цены выросли в 2015 году.", "Цены снизились в 2011 году.", "ru"),
+        ("出口在2015年增长。", "进口在2015年增长。", "zh"),
         ("Норвегия продала 40 судов.", "Швеция продала 90 судов.", "ru"),
     ],
 )
