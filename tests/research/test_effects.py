@@ -1,5 +1,6 @@
 """What is typed must also matter: insights, task specs, priorities, guidance and failed searches, each by what it changes."""
 
+from agents.contracts.contract import ScopingTurn
 from agents.contracts.fact import Extraction, PointedFact
 from agents.contracts.plan import PlannedLeaf, PlanTree, ReflectionResponse
 from agents.contracts.report import Actual
@@ -8,6 +9,7 @@ from agents.report.document import build
 from agents.research.loop.loop_decision import LoopSettings
 from agents.research.pipeline import Means
 from agents.research.planning.freeze_contract import CapOverrides
+from agents.research.scoping.turn import ScopingState, take_turn
 from tests.scripted_model import ScriptedModel
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF, QUERY, ROLES, WORLD, Worker, change, leaf, tree, working_model
@@ -26,6 +28,11 @@ ONE = tree(
     leaf("Closures and their cost", "On how many days was the Orvane ferry line closed in winter?", priority="high")
 )
 ASKED = "Which nights was the ferry closed?"
+SPLIT = (
+    "How often were the ferries of Orvane closed?",
+    "How often were those of Brindle closed?",
+    "What did they cost?",
+)
 
 
 class Reader(Worker):
@@ -244,3 +251,32 @@ async def test_what_a_sweep_chose_is_shown_with_its_tags_and_why(bench):
     assert "primary sources: " in told
     assert "questions answered: 1/1" in told
     assert document.rounds_log[0].phase == "Collect"
+
+
+async def test_what_a_user_answers_to_a_broad_question_is_a_limit_that_the_planner_and_the_report_are_told(bench):
+    broad = QUERY.model_copy(update={"text": "Everything about ferries?", "feasible": False, "suggested_split": SPLIT})
+    narrow = QUERY.model_copy(update={"text": "How often were the ferries of Orvane closed?"})
+    turns = [
+        ScopingTurn(reply="Which?", queries=(query,), open_questions=(), query_type="other", tier="standard", language="en")
+        for query in (broad, narrow, narrow)
+    ]  # fmt: skip
+    work = bench(model=working_model(manager=list(turns)))
+    work.handlers()
+
+    scope = ScopingState()
+    for message in (broad.text, "Only the ferries of Orvane, since 2015.", "Fine"):
+        scope, _ = await take_turn(work.context, scope, message, max_depth=3, max_leaves=12, on_text=ignored)
+
+    assert scope.queries[0].scope_limits == ("Only the ferries of Orvane, since 2015",)
+    outcome = await work.run(BRIEF.model_copy(update={"queries": scope.queries}))
+    assert (
+        "Only the ferries of Orvane, since 2015"
+        in build("j", outcome, Actual(), engine="scripted", reasons=True).markdown
+    )
+    assert [one.given.scope_limits for one in work.model.asked if one.role == "planner"] == [
+        scope.queries[0].scope_limits
+    ]
+
+
+async def ignored(_: str) -> None:
+    """Take what is streamed."""

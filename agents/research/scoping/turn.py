@@ -19,7 +19,7 @@ from agents.core.events import Charged, Event, Noted, RoleAsked
 from agents.core.port import Ctx, together
 from agents.core.role import OnText, RoleAnswer
 from agents.nlp.tokens import language_of
-from agents.offline.questions import asks_for_facts
+from agents.offline.questions import asks, asks_for_facts
 from agents.research.planning.drafting import draft_plans
 from agents.research.planning.freeze_contract import CapOverrides, caps_of
 from agents.research.run_context import NO_STAND_IN, RunContext
@@ -119,7 +119,7 @@ async def take_turn(
     role = MANAGER if on_text else UNHEARD_MANAGER
     asked: RoleAnswer[ScopingTurn] = await context.ask(role, given, deadline or Deadline(), on_text)
     turn = asked.output
-    queries = tuple(_code_verdict(query, max_depth) for query in turn.queries)
+    queries = tuple(_within(_code_verdict(query, max_depth), scope.queries, text) for query in turn.queries)
     feasible = bool(queries) and all(query.feasible for query in queries)
     said = (Turn(speaker="manager", text=turn.reply),) if turn.reply else ()
     after = scope.model_copy(
@@ -158,6 +158,16 @@ def _code_verdict(query: Query, max_depth: int) -> Query:
     return query
 
 
+def _within(query: Query, before: Sequence[Query], said: str) -> Query:
+    """Keep the limits of a query, of which no model is asked: what the user answered where it was too broad is one."""
+    if same := [one for one in before if one.text == query.text]:
+        return query.model_copy(update={"scope_limits": query.scope_limits or same[0].scope_limits})
+    broad = [one for one in before if not one.feasible]
+    if query.scope_limits or not broad or asks(said) or len(said.split()) > MAX_LIMIT:
+        return query
+    return query.model_copy(update={"scope_limits": (*broad[0].scope_limits, said.strip(" .!,;"))})
+
+
 def refuse_broad(queries: Sequence[Query]) -> None:
     """Let feasible queries pass.
 
@@ -182,6 +192,8 @@ def refused(scope: ScopingState, query_text: str, reasons: tuple[str, ...], spli
     return scope.model_copy(update={"queries": queries, "ready": False})
 
 
+MAX_LIMIT = 14
+"""Words of an answer that is taken for a limit."""
 NOTHING_ASKED = "There is no question in that. What would you like to find out?"
 TAKEN_AS_ASKED = "#PATH_DECISION"
 NO_ANSWER = "The manager did not answer within its window."
