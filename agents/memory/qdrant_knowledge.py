@@ -187,13 +187,13 @@ class QdrantKnowledge(KnowledgeStore):
 
     # ---- in a thread
 
-    async def _ask(self, ask: Callable[..., T], *given: object) -> T:
+    async def _ask(self, ask: Callable[..., T], *given: object, again: bool = True) -> T:
         """Ask in a thread.
 
         Raises:
             MemoryDown: the server can't be reached, refuses the key, or holds something else under the name.
         """
-        from qdrant_client.http.exceptions import ApiException
+        from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 
         def asked() -> T:
             if self._local is None:
@@ -203,9 +203,17 @@ class QdrantKnowledge(KnowledgeStore):
 
         try:
             return await asyncio.to_thread(asked)
+        except UnexpectedResponse as error:
+            if error.status_code == 404 and again:  # a collection was dropped meanwhile: it is made anew
+                self._known.clear()
+                return await self._ask(ask, *given, again=False)
+            said = " ".join(error.content.decode(errors="replace").split())[:160]
+            if error.status_code in (401, 403):
+                said = "check DOSSIER_QDRANT_KEY"
+            raise MemoryDown(f"the knowledge base can't be used: Qdrant says {error.status_code}: {said}") from error
         except (ApiException, OSError, ValueError) as error:
-            words = " ".join(str(error).split())[:200]
-            raise MemoryDown(f"the knowledge base can't be used: {words or type(error).__name__}") from error
+            words = " ".join(str(error).split())[:160] or type(error).__name__
+            raise MemoryDown(f"the knowledge base can't be used: no answer of Qdrant: {words}") from error
 
     def _collection(self) -> str:
         plain = re.sub("[^a-z0-9]+", "-", self.embedder.id.lower()).strip("-")

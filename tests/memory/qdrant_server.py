@@ -32,6 +32,8 @@ class QdrantServer:
         if self.fails:
             return _json({"status": {"error": "Service internal error: disk I/O"}, "time": 0}, self.fails)
         _, name, what = [*request.path.strip("/").split("/", 2), "", ""][:3]
+        if name and what not in {"exists", ""} and not self.client.collection_exists(name):
+            return _json({"status": {"error": f"Not found: Collection `{name}` doesn't exist!"}, "time": 0}, 404)
         return _json({"result": self._result(request, name, what), "status": "ok", "time": 0})
 
     def _result(self, request: Request, name: str, what: str) -> object:

@@ -385,7 +385,7 @@ async def test_a_server_is_asked_with_its_key_and_one_that_is_refused_is_said(qd
     right, wrong = (QdrantKnowledge(qdrant.url, StaticEmbedder(), key) for key in ("right", "wrong"))
 
     assert await right.put(ME, ALL) == 3
-    with pytest.raises(MemoryDown, match="401"):
+    with pytest.raises(MemoryDown, match="401: check DOSSIER_QDRANT_KEY"):
         await wrong.search(ME, "bridge")
     assert "wrong" not in str(await _fault(wrong.put(ME, ALL)))
 
@@ -397,6 +397,16 @@ async def test_a_collection_of_another_dimension_is_left_as_it_is(qdrant):
 
     assert "holds vectors of 32 parts, not 64" in str(await _fault(store.put(ME, ALL)))
     assert qdrant.client.count("dossier-minilm-64-64").count == 0
+
+
+async def test_a_collection_that_was_dropped_meanwhile_is_made_anew(qdrant):
+    store = QdrantKnowledge(qdrant.url, StaticEmbedder())
+    await store.put(ME, ALL)
+    qdrant.client.delete_collection("dossier-minilm-64-64")
+
+    assert await store.search(ME, "bridge") == ()
+    assert await store.put(ME, ALL) == 3
+    assert await store.search(ME, "bridge")
 
 
 async def test_a_server_makes_its_indexes_once_and_each_user_is_one_tenant(qdrant):
