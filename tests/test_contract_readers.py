@@ -35,8 +35,8 @@ OUTSIDE = frozenset({
     "JobSummary.created", "SearchFailure.fault",
     # Filled into a text by name.
     "Contradiction.new", "Contradiction.new_title", "Contradiction.old", "Contradiction.old_title",
-    # Not asked for: they take two fields of the former class from what is asked of a model.
-    "UnheardTurn.reply", "UnheardTurn.open_questions",
+    # Not asked for: they take fields of the former class from what is asked of a model.
+    "UnheardTurn.reply", "UnheardTurn.open_questions", "UnheardQuery.sub_topics",
 })  # fmt: skip
 """Fields that nothing of ours reads by name."""
 

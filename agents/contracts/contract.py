@@ -80,10 +80,17 @@ class ScopingTurn(Frozen):
     """True when nothing is left to settle with the user: derived from what stands above."""
 
 
+class UnheardQuery(Query):
+    """A query without a talk that could have settled its parts."""
+
+    sub_topics: SkipJsonSchema[tuple[str, ...]] = ()
+
+
 class UnheardTurn(ScopingTurn):
     """The same where nobody reads the words or answers a question: they would only be waited for."""
 
     reply: SkipJsonSchema[str] = ""
+    queries: tuple[UnheardQuery, ...]
     open_questions: SkipJsonSchema[tuple[str, ...]] = ()
 
 
