@@ -149,20 +149,20 @@ const speak = (language) => {
       .catch(() => delete reasons[language]);
   }
 };
-/** Why documents were not used, as the server's report words it (agents/report/locales), by language. */
+/** What a run tells, as the server words it (agents/report/locales, agents/chat/locales), by language. */
 const reasons = {};
-/** A reason in the page's language: a sentence, or its form with values. */
-function why(reason) {
-  const known = reasons[tongue] ?? {};
-  if (!reason?.form) return known[reason] ?? reason;
-  const values = Object.entries(reason.values).map(([name, one]) => [name, why(one)]);
-  return filled(known[reason.form] ?? reason.form, Object.fromEntries(values));
+/** What the server tells in the page's language: a sentence, or its form with values; `more` follows it. */
+function said(told) {
+  const known = (text) => reasons[tongue]?.[text] ?? table[text] ?? text;
+  if (english() || !told?.form) return told?.text ?? known(told);
+  const { more, ...values } = Object.fromEntries(Object.entries(told.values).map(([name, one]) => [name, said(one)]));
+  const text = filled(known(told.form), values);
+  return more ? `${text.replace(/\.$/, '')}: ${more.replace(/\.$/, '')}${more.endsWith('?') ? '' : '.'}` : text;
 }
 /** Whether the page speaks English, in which the server tells more than there are sentences for elsewhere. */
 const english = () => Object.keys(table).length === 0;
 /** A line that the server tells: all of it in English, else as much as there is a sentence for. */
-const told = (line) =>
-  english() ? line.text : line.form ? t(line.form, { ...line.values, reason: why(line.values?.reason) }) : '';
+const told = (line) => (english() || line.form ? said(line) : '');
 /** A text of ours in the page's language, with its values. */
 const t = (text, values = {}) => filled(table[text] ?? text, values);
 /** Write values into a text; `{n:fact|facts}` is the form of a word that goes with the number `n`. */
@@ -275,10 +275,9 @@ const shared = {
   day,
   webAddress,
   speak,
-  why,
   t,
   told,
-  english,
+  said,
 };
 window.dossier = Object.freeze(shared);
 

@@ -59,6 +59,8 @@ class TreeNode(Frozen):
     title: str
     state: NodeState
     doing: str
+    said: Said
+    """The same with its values, by which other languages say it."""
     sources: int
     facts: int
     tokens: int
@@ -73,7 +75,7 @@ class FeedText(Frozen):
 
     text: str
     form: str = ""
-    """Without what is told in English only: why, and how it goes. Empty where nothing of it can be said otherwise."""
+    """Without what is told in English only: how a round went. Empty where nothing of it can be said otherwise."""
     values: Mapping[str, object] = {}
 
 
@@ -108,7 +110,7 @@ class TreeView(Frozen):
     """Number of the last event in it; the next ones follow from there."""
     seconds: float
     now: str
-    note: str = ""
+    note: Said = Said()
     """Why it ended, when it did not end well; why it rests, when it does."""
     grade: Grade | None = None
     """Of its report, once there is one."""
@@ -156,7 +158,7 @@ class Tree:
         self.stage: Stage = "planning"
         self.blocked_reason: BlockedReason | None = None
         self.grade: Grade | None = None
-        self.seq, self.seconds, self.now, self.note = 0, 0.0, "", ""
+        self.seq, self.seconds, self.now, self.note = 0, 0.0, "", Said()
         self.line: FeedText | None = None
         """What the last event adds to the feed; None when nothing."""
         self.searches = 0
@@ -216,12 +218,12 @@ class Tree:
 
     def _job(self, event: JobChanged, seconds: float) -> tuple[str, ...]:
         self.status, self.stage, self.blocked_reason = event.status, event.stage, event.blocked_reason
-        self.note = event.note if event.status in OVER or event.status == "blocked" else ""
+        self.note = event.note if event.status in OVER or event.status == "blocked" else Said()
         if event.status not in OVER:
             return ()
         # What was still at work when the run ended will never say so itself.
         left = [path for path, row in self._rows.items() if row.told.state in ACTIVE]
-        why = "the run was stopped" if event.status == "cancelled" else "the run ended"
+        why = Said("the run was stopped" if event.status == "cancelled" else "the run ended")
         for path in left:
             row = self._rows[path]
             row.change(row.told.model_copy(update={"state": "stopped", "doing": why}), seconds)
@@ -265,6 +267,7 @@ class Tree:
             title=told.title,
             state=told.state,
             doing=told.doing,
+            said=told.doing,
             sources=len(row.sources),
             facts=row.facts,
             tokens=row.usage.tokens,
@@ -354,19 +357,20 @@ _NOTED = {
 
 
 def _in_words(form: str, more: str = "", /, **values: object) -> FeedText:
-    """Say a sentence with its values; `more` follows it in English only."""
-    text = Said(form, **values)
+    """Say a sentence with its values; `more` follows it."""
+    text: str = Said(form, **values)
+    if more:
+        values, closed = {**values, "more": Said.read(more)}, more.rstrip(".")
+        text = f"{text.rstrip('.')}: {closed}{'' if closed.endswith('?') else '.'}"
     named = {name: one.written() if isinstance(one, Said) else str(one) for name, one in values.items()}
-    return FeedText(text=f"{text.rstrip('.')}: {more}" if more else text, form=form, values=named)
+    return FeedText(text=text, form=form, values=named)
 
 
 def _node_line(event: NodeChanged, number: str) -> FeedText | None:
     """Say what a part does now, or how it ended; nothing while it waits."""
     if event.state == "queued":
         return None
-    doing = event.doing.strip().rstrip(".")
-    more = f"{doing}{'' if doing.endswith('?') else '.'}" if doing else ""
-    return _in_words(_PARTS[event.state], more, part=f"{number} “{event.title}”".strip())
+    return _in_words(_PARTS[event.state], event.doing, part=f"{number} “{event.title}”".strip())
 
 
 def _search_line(event: SearchDone, what: str) -> FeedText:
@@ -381,7 +385,7 @@ def _told(event: object) -> FeedText | None:
         case JobChanged():
             form = STAGES["completed"] if event.status in OVER else STAGES[event.stage]
             rests = event.status in OVER or event.status == "blocked"
-            return FeedText(text=event.note if rests and event.note else form, form=form)
+            return _in_words(event.note.form, **event.note.values) if rests and event.note else _in_words(form)
         case SearchDone():
             return _search_line(event, f"“{event.text}”")
         case SourceRead():

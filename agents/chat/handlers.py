@@ -47,8 +47,9 @@ page_words = APIRouter(include_in_schema=False)
 
 @page_words.get("/words/{language}/reasons")
 async def reasons(language: str) -> JSONResponse:
-    """Say in a language why documents were not used: the page has the list from the report's own texts."""
-    return JSONResponse(dict(wording(language).reasons), headers={"Cache-Control": "max-age=3600"})
+    """Say in a language what a run tells in English: the page has the list from the report's own texts and the chat's."""
+    said = {**ChatTexts(language).spoken, **wording(language).reasons}
+    return JSONResponse(said, headers={"Cache-Control": "max-age=3600"})
 
 
 K = TypeVar("K", Preferences, ChatState)

@@ -35,7 +35,6 @@ from agents.chat.state import (
 )
 from agents.chat.texts import ChatTexts
 from agents.contracts.report import OVER, ReportDocument
-from agents.core.errors import DossierError
 from agents.jobs.client import Client
 from agents.jobs.job import Job
 
@@ -377,7 +376,7 @@ def outcome_text(job: Job, document: ReportDocument | None) -> str:
         return f"{text}\n\n{words('sent_back', note=live_tree(job).note)}" if sent_back else text
     if job.status == "done":
         return words("report_lost")
-    return broken_line(live_tree(job), job.notice or DossierError.notice, words)
+    return broken_line(live_tree(job), words)
 
 
 def _name(job: Job, what: str, again: int | None = None) -> str:

@@ -53,13 +53,13 @@ def progress_line(job: Job, words: ChatTexts) -> str:
         return f"{line} {now}"
     slowest = max(at_work, key=lambda each: each.seconds)
     name = f"{slowest.n} “{slowest.title}”".strip()
-    doing = f"{words(slowest.state)} {slowest.doing if words.language == 'en' else ''}".strip()
+    doing = f"{words(slowest.state)} {words.said(slowest.said)}".strip()
     return f"{line} {words('slowest', name=name, doing=doing)}"
 
 
-def broken_line(view: TreeView, why: str, words: ChatTexts) -> str:
+def broken_line(view: TreeView, words: ChatTexts) -> str:
     """Say that a run was stopped or failed, what it leaves behind, and what can be done."""
-    read, clock = view.usage.sources, minutes_and_seconds(view.seconds)
+    read, clock, why = view.usage.sources, minutes_and_seconds(view.seconds), words.said(view.note)
     begun = words("run_failed", clock=clock, why=why) if view.status == "failed" else words("stopped_at", clock=clock)
     left = words("no_report", left=words.counted(read, "kept") if read else words("nothing_read"))
     return " ".join((begun, left, words("over_next_restart"), *([words("over_next_finish")] if read else ())))

@@ -34,7 +34,7 @@ class ChatTexts:
         self.language = language if "texts" in known.get(language, {}) else "en"
         own = known[self.language]
         self._texts, self.terms, self._languages = own["texts"], own["terms"], own["languages"]
-        self._said = own.get("said", {})
+        self.spoken = own.get("said", {})
 
     def __call__(self, name: str, /, **values: object) -> str:
         """Write a text with its values; `{phrase}` is always there."""
@@ -42,7 +42,7 @@ class ChatTexts:
 
     def said(self, text: str) -> str:
         """Say in this language what other parts of the program say in English; as it is where it has no words for it."""
-        return wording(self.language).reason(text, self._said)
+        return wording(self.language).reason(text, self.spoken)
 
     def notice(self, error: DossierError) -> str:
         """Say what an error is about."""

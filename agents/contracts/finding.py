@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from agents.contracts.fact import Fact, Insights
-from agents.contracts.frozen import Frozen, QueryType, Text
+from agents.contracts.frozen import Frozen, QueryType, Said, Text
 from agents.contracts.plan import RetryEntry, RoundRecord, SkippedTopic
 from agents.contracts.sources import RejectedSource, SearchFailure, Shortlist, SourceCard
 
@@ -54,7 +54,7 @@ class Finding(Frozen):
     title: Text
     role: Literal["leaf", "node", "query", "challenge"]
     status: NodeStatus
-    note: str = ""
+    note: Said = Said()
     """What is missing and why, for a status other than done."""
     ended: Literal["", "stopped", "dropped"] = ""
     """By whose wish it ended early: `stopped` keeps what it had found, `dropped` leaves it out; empty when by nobody's."""

@@ -152,6 +152,12 @@ class Said(str):
                 )
         raise ValueError("neither a sentence nor its form with values")
 
+    @classmethod
+    def row(cls, *parts: str) -> Self:
+        """Put sentences in a row."""
+        named = {f"part{n}": part for n, part in enumerate(parts)}
+        return cls("; ".join(f"{{{name}}}" for name in named), **named)
+
     def written(self) -> str | dict[str, object]:
         """Write it for a store."""
         if not self.values:

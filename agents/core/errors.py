@@ -66,7 +66,7 @@ class BadRequest(DossierError):
     """What the user asked for cannot be done as it was asked; the message, filled in with values, is for the user."""
 
     def __init__(self, form: str, **values: object) -> None:
-        self.notice = Said(form, **values)
+        self.notice = Said(form, **values) if values else Said.read(form)
         super().__init__(self.notice)
 
 

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from agents.contracts.contract import Contract
-from agents.contracts.frozen import Frozen, Reasoned, Text
+from agents.contracts.frozen import Frozen, Reasoned, Said, Text
 from agents.contracts.plan import RoundRecord
 from agents.contracts.report import BlockedReason, Grade, JobStatus, Stage
 from agents.contracts.sources import SearchFailure, SourceCard
@@ -47,7 +47,7 @@ class JobChanged(Frozen):
     status: JobStatus
     stage: Stage
     blocked_reason: BlockedReason | None = None
-    note: str = ""
+    note: Said = Said()
 
 
 class Planned(Frozen):
@@ -67,7 +67,7 @@ class NodeChanged(Frozen):
     role: Literal["job", "query", "node", "leaf"]
     title: str
     state: NodeState
-    doing: str = ""
+    doing: Said = Said()
     """One line: what it does now and why, or what is missing."""
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
 from agents.contracts.contract import Brief, Change, Command, Narrowing, place
+from agents.contracts.frozen import Said
 from agents.contracts.report import Stage
 from agents.core.errors import BadRequest, BudgetExceeded
 from agents.core.events import JobChanged, NodeChanged, NodeState, Noted, Numbered, RoundEnded, SearchDone
@@ -131,11 +132,11 @@ def applied(change: Change, run: Attempt) -> None:
             for row in last_states(run.events).values():
                 wanted = DROPPABLE if change.kind == "drop" else ACTIVE
                 if row.state in wanted and (row.node == place(path) or row.node.startswith(place(path) + "/")):
-                    doing = f"you {'dropped' if change.kind == 'drop' else 'stopped'} it at {clock}"
-                    run.emit(f"{row.node}#stopped:{change.number}", _as(row, "stopped", doing))
+                    form = "you dropped it at {clock}" if change.kind == "drop" else "you stopped it at {clock}"
+                    run.emit(f"{row.node}#stopped:{change.number}", _as(row, "stopped", Said(form, clock=clock)))
         case "retry":
             row = last_states(run.events)[place(path)]
-            doing = "it begins anew when the branches beside it have ended"
+            doing = Said("it begins anew when the branches beside it have ended")
             run.emit(f"{row.node}#retrying:{change.number}", _as(row, "retrying", doing))
         case "limits":
             run.hasten()
@@ -181,5 +182,5 @@ def last_states(events: Iterable[Numbered]) -> dict[str, NodeChanged]:
     return states
 
 
-def _as(row: NodeChanged, state: NodeState, doing: str) -> NodeChanged:
+def _as(row: NodeChanged, state: NodeState, doing: Said) -> NodeChanged:
     return row.model_copy(update={"state": state, "doing": doing})

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy.exc import SQLAlchemyError
 
 from agents.contracts.contract import Change, Command
+from agents.contracts.frozen import Said
 from agents.contracts.report import OVER, BlockedReason, JobTask, Outcome, ReportDocument
 from agents.core.errors import BadRequest, DossierError, ModelError
 from agents.core.events import JobChanged, Noted
@@ -233,7 +234,9 @@ class Worker:
     async def _key_missing(self, job: Job, run: Attempt, error: ModelError) -> None:
         log.warning("job %s waits for a key: %s", job.id, error)
         job.error = error
-        note = f"{error.notice} It goes on at the next start, or when it is resumed; nothing is paid again."
+        note = Said(
+            "{why} It goes on at the next start, or when it is resumed; nothing is paid again.", why=error.notice
+        )
         await self._rest(job, run, "awaiting_key", note)
 
     async def _rest(self, job: Job, run: Attempt, reason: BlockedReason, note: str) -> None:

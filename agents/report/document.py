@@ -22,6 +22,7 @@ from agents.report.composer import Composer, introduced, paragraph, title_line
 from agents.report.earlier import since, since_lines
 from agents.report.methodology import LIMITS, Making, unverified
 from agents.report.references import shortened
+from agents.report.wording import Wording
 from agents.report.write_markdown import document_markdown
 
 MAX_SUMMARY = 5
@@ -132,8 +133,8 @@ class _Report:
                 *(one for top in outcome.counter for node in top.walk() for one in node.problems),
             ))),
             nodes=(
-                *(row for top in outcome.findings for row in _rows(top, "", truth.claims)),
-                *(row for top in outcome.counter for row in _rows(top, above, truth.claims)),
+                *(row for top in outcome.findings for row in _rows(top, "", truth.claims, self.words)),
+                *(row for top in outcome.counter for row in _rows(top, above, truth.claims, self.words)),
             ),
             contract=BoundContract(
                 hash=outcome.contract.hash, question=self.brief.question, queries=queries, minutes=self.brief.minutes,
@@ -381,14 +382,14 @@ def _short(node: Finding) -> Iterator[Finding]:
         yield node
 
 
-def _rows(node: Finding, parent: str, claims: Sequence[Claim]) -> Iterator[NodeRow]:
+def _rows(node: Finding, parent: str, claims: Sequence[Claim], words: Wording) -> Iterator[NodeRow]:
     held = {fact.id for fact in node.all_facts()}
-    shown = node.model_dump(include={"path", "role", "title", "seconds", "tokens", "cost_usd", "note"})
+    shown = node.model_dump(include={"path", "role", "title", "seconds", "tokens", "cost_usd"})
     resting = sum(any(one.fact_id in held for one in claim.evidence) for claim in claims)
-    sources = len(node.all_sources())
-    yield NodeRow(**shown, parent=parent, status=_status(node), sources=sources, claims=resting)
+    sources, note = len(node.all_sources()), words.reason(node.note)
+    yield NodeRow(**shown, parent=parent, status=_status(node), note=note, sources=sources, claims=resting)
     for child in node.children:
-        yield from _rows(child, node.path, claims)
+        yield from _rows(child, node.path, claims, words)
 
 
 def _status(node: Finding) -> NodeStatus:

@@ -6,7 +6,7 @@ const parts = (globalThis.dossierParts = globalThis.dossierParts || {});
 parts.EvidencePanel =
   parts.EvidencePanel ||
   (function () {
-    const { Icon, clock, money, count, plural, t, verdict, why, day, webAddress } = globalThis.dossier;
+    const { Icon, clock, money, count, plural, t, verdict, day, webAddress } = globalThis.dossier;
     const has = (v) => v !== null && v !== undefined && v !== '';
     const list = (v) => (Array.isArray(v) ? v : []);
     const said = (v) =>
@@ -418,7 +418,7 @@ parts.EvidencePanel =
                     ) : (
                       r.title || named(r.url)
                     )}
-                    <small>{why(r.said ?? r.reason)}</small>
+                    <small>{globalThis.dossier.said(r.said ?? r.reason)}</small>
                   </li>
                 ))}
               </ul>

@@ -7,7 +7,7 @@ const parts = (globalThis.dossierParts = globalThis.dossierParts || {});
 parts.ResearchRun =
   parts.ResearchRun ||
   (function () {
-    const { Icon, clock, spoken, money, count, plural, speak, t, told, english } = globalThis.dossier;
+    const { Icon, clock, spoken, money, count, plural, speak, t, told, said } = globalThis.dossier;
     const { run } = globalThis.dossier;
     const { KINDS, STAGES, STEPS, ended, looks } = run;
     const PAINT = 250;
@@ -157,6 +157,7 @@ parts.ResearchRun =
       act,
     }) {
       const [word, tone, look] = looks(node.state);
+      const doing = said(node.said);
       const live = run.atWork(node.state);
       const secs = (node.seconds || 0) + (ticking && live ? Math.max(0, ticking - node.at) / 1000 : 0);
       const waits = node.state === 'queued';
@@ -181,7 +182,7 @@ parts.ResearchRun =
           </span>
           <span className="ds-line">
             <span>
-              <b>{t(word)}.</b> {english() ? node.doing : ''}
+              <b>{t(word)}.</b> {doing}
             </span>
             {kids && folded ? (
               <span className="ds-kids">{t('{parts} folded', { parts: plural(kids, 'part') })}</span>
@@ -242,7 +243,7 @@ parts.ResearchRun =
           )}
           {open ? (
             <div className="ds-more">
-              {english() && String(node.doing || '').length > 60 ? <p>{node.doing}</p> : null}
+              {doing.length > 60 ? <p>{doing}</p> : null}
               <span>{plural(node.sources || 0, 'source')}</span>
               <span>{plural(node.facts || 0, 'fact')}</span>
               <span>{t('{n} tokens', { n: count(node.tokens) })}</span>
@@ -638,7 +639,7 @@ parts.ResearchRun =
 
     /** Why a run rests or came to no report, and what goes on with it; null while it works or is done. */
     function rest(job) {
-      const why = english() ? job.note : '';
+      const why = said(job.note);
       if (['failed', 'cancelled'].includes(job.status)) {
         const found = !job.grade && [...job.nodes.values()].some((node) => node.facts);
         const kept = found ? t('What was found is kept.') : t('Nothing was found yet.');

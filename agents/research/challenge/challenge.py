@@ -2,7 +2,7 @@
 
 from agents.contracts.fact import Fact, PointedFact
 from agents.contracts.finding import Finding, Problem, SearchRecord
-from agents.contracts.frozen import Frozen
+from agents.contracts.frozen import Frozen, Said
 from agents.contracts.sources import Hit, SourceCard
 from agents.contracts.verification import (
     Attack,
@@ -122,7 +122,7 @@ def challenge_handler(context: RunContext) -> Handler:
             return Challenged(claims=())
 
         tell = teller(ctx, given.parent, "leaf", LABEL)
-        tell("searching", f"what speaks against {len(claims)} claims")
+        tell("searching", Said("what speaks against {n} {n:claim|claims}", n=len(claims)))
         attacks, problems = await _attacks(ctx, context, given, claims, facts, cards)
         read = tuple(dict.fromkeys(card.url for card in cards.values()))
         items: list[tuple[str, Frozen]] = []
@@ -149,18 +149,18 @@ def challenge_handler(context: RunContext) -> Handler:
             title=LABEL,
             role="challenge",
             status="done" if not problems else "partial",
-            note="" if not problems else f"{len(problems)} steps of the challenge failed",
+            note=Said("{n} of its steps failed", n=len(problems)) if problems else Said(),
             facts=tuple({fact.id: fact for one in done for fact in one.facts}.values()),
             sources=tuple({card.id: card for one in done for card in one.sources}.values()),
             searches=tuple(record for one in found if one for record in one.searches),
             problems=problems,
             **spent(ctx, started),
         )
-        checked = sum(1 for one in done if one.claim.verdict != "not_checked")
-        tell(
-            "partial" if problems else "done",
-            f"{checked} of {len(done)} claims checked, {len(finding.searches)} counter-searches",
+        checked, form = (
+            sum(one.claim.verdict != "not_checked" for one in done),
+            "{n} of {all} claims checked, {searches} counter-searches",
         )
+        tell("partial" if problems else "done", Said(form, n=checked, all=len(done), searches=len(finding.searches)))
         return Challenged(claims=done, finding=finding)
 
     return Handler(run=run, takes=ChallengeGiven, gives=Challenged)

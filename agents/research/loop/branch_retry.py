@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from agents.contracts.finding import Finding, NodeStatus, cited_facts
+from agents.contracts.frozen import Said
 from agents.core.budget import Limits
 from agents.core.errors import StepFailed
 from agents.core.events import NodeChanged
@@ -87,7 +88,7 @@ class Again:
             NodeChanged(
                 node=path, parent=given.parent, role="leaf" if isinstance(given, LeafGiven) else given.role,
                 title=given.leaf.title if isinstance(given, LeafGiven) else given.title, state="retrying",
-                doing="you wanted it tried again" if leaf else "you wanted it, and what is below it, tried again",
+                doing=Said("you wanted it tried again" if leaf else "you wanted it, and what is below it, tried again"),
             ),
         )  # fmt: skip
         return kind, key, given.model_copy(update={"tried": tried} | ({} if leaf else {"closing": None}))
@@ -97,7 +98,8 @@ def better(old: Finding, new: Finding) -> Finding:
     """Take the new try, unless only the old one had found something: nothing that was found is lost."""
     if new.all_facts() or not old.all_facts() or new.ended == "dropped":
         return new
-    return old.model_copy(update={"tries": new.tries, "note": f"{old.note}; tried again: {new.note or new.status}"})
+    note = Said.row(old.note, Said("tried again: {why}", why=new.note or new.status))
+    return old.model_copy(update={"tries": new.tries, "note": note})
 
 
 def without(finding: Finding, dropped: tuple[str, ...]) -> Finding:

@@ -1,6 +1,7 @@
 """An executor: it runs its part of the plan in bounded rounds and hands findings up with citations intact."""
 
 from agents.contracts.finding import Finding, LeadInput, NodeStatus, Problem, Section
+from agents.contracts.frozen import Said
 from agents.core.errors import StepFailed
 from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
@@ -24,8 +25,7 @@ def node_handler(context: RunContext) -> Handler:
     async def run(ctx: Ctx, given: NodeGiven) -> Finding:
         started, node = ctx.elapsed, given.node
         tell = teller(ctx, given.parent, given.role, given.title)
-        several = "branch" if len(node.children) == 1 else "branches"
-        tell("searching", f"{len(node.children)} {several} side by side", "searching:0")
+        tell("searching", Said("{n} {n:branch|branches} side by side", n=len(node.children)), "searching:0")
         went = Rounds(ctx, context, given, tell)
         for phase in node.phases:
             if not await went.phase(phase):
@@ -39,7 +39,8 @@ def node_handler(context: RunContext) -> Handler:
             tell("writing", "what the branches say taken together", "writing:lead")
             markdown, more = await _lead(ctx, context, given, written)
             problems += more
-        tell(status, note or f"{len(written)} of {len(findings)} branches delivered", f"{status}:end")
+        said = note or Said("{n} of {all} branches delivered", n=len(written), all=len(findings))
+        tell(status, said, f"{status}:end")
         found = Finding(
             path=ctx.path,
             title=given.title,
@@ -83,18 +84,20 @@ async def _lead(
     return numbering.to_ids(asked.output.markdown), ()
 
 
-def graded(findings: tuple[Finding, ...]) -> tuple[NodeStatus, str]:
+def graded(findings: tuple[Finding, ...]) -> tuple[NodeStatus, Said]:
     """Derive an executor's status from its children's: one with a failed or stopped child is never done."""
     if not findings:
-        return "empty", COVERED
+        return "empty", Said(COVERED)
     findings = tuple(finding for finding in findings if not finding.in_vain) or findings
     statuses = [finding.status for finding in findings]
     if all(status == "done" for status in statuses):
-        return "done", ""
+        return "done", Said()
     if all(status == "failed" for status in statuses):
-        return "failed", "every branch failed"
+        return "failed", Said("every branch failed")
     if all(status in {"empty", "stopped", "failed"} for status in statuses) and not any(map(prose_of, findings)):
-        return ("empty", "no branch found anything to the point") if "empty" in statuses else ("stopped", "not begun")
+        nothing = Said("no branch found anything to the point")
+        return ("empty", nothing) if "empty" in statuses else ("stopped", Said("not begun"))
     # What the user stopped or dropped says so itself.
     weak = [finding for finding in findings if finding.status != "done" and not finding.ended]
-    return "partial", "; ".join(f"{finding.title}: {finding.note or finding.status}" for finding in weak[:3])
+    said = (Said("{title}: {why}", title=one.title, why=one.note or one.status) for one in weak[:3])
+    return "partial", Said.row(*said)

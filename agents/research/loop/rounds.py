@@ -10,7 +10,7 @@ from typing import Literal
 
 from agents.contracts.contract import place
 from agents.contracts.finding import Finding, Problem
-from agents.contracts.frozen import Frozen
+from agents.contracts.frozen import Frozen, Said
 from agents.contracts.plan import (
     Leaf,
     LeafBudget,
@@ -278,7 +278,7 @@ class Rounds:
         if decided.decision.shouldContinue:
             self.tell(
                 "searching",
-                f"round {number + 1}: {decided.decision.nextSearchTopic or ''}".strip(),
+                Said("round {n}: {topic}", n=number + 1, topic=decided.decision.nextSearchTopic or ""),
                 f"searching:{number}",
             )
         return decided

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from agents.contracts.contract import Caps
 from agents.contracts.finding import Finding
-from agents.contracts.frozen import Frozen, Tier
+from agents.contracts.frozen import Frozen, Said, Tier
 from agents.contracts.plan import Leaf, LeafBudget, Node, Phase, Plan, PlannedClaim, SuccessCriteria
 from agents.contracts.response import RunLimits
 from agents.core.events import NodeChanged
@@ -117,7 +117,7 @@ def _bounded_leaf(leaf: Handler, allowance: Allowance) -> Handler:
         if not grant.sources or (searching and not grant.searches):
             what = "searches" if grant.sources else "sources"
             allowance.note(ctx.path, NOTHING)
-            return _not_begun(ctx, given, f"not begun: other parts have taken all {what} that this run may use")
+            return _not_begun(ctx, given, Said(f"not begun: other parts have taken all {what} that this run may use"))
         at_most = max(1, grant.searches)
         loop = given.setting.loop.model_copy(
             update={"searches_per_leaf": min(at_most, given.setting.loop.searches_per_leaf)}
@@ -164,7 +164,7 @@ def _bounded_claim(claim: Handler, allowance: Allowance) -> Handler:
     return Handler(run=run, takes=ClaimGiven, gives=ClaimFound)
 
 
-def _not_begun(ctx: Ctx, given: LeafGiven, why: str) -> Finding:
+def _not_begun(ctx: Ctx, given: LeafGiven, why: Said) -> Finding:
     title = given.leaf.title
     ctx.emit(
         "state:stopped",

@@ -1,6 +1,6 @@
 """A leaf: search, and read a handful of sources side by side, beside the facts of an earlier report that speak to it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TypedDict
 
 from agents.contracts.contract import place
@@ -13,7 +13,6 @@ from agents.contracts.sources import RejectedSource, Source, SourceCard
 from agents.core.errors import StepFailed
 from agents.core.port import Ctx, Handler, Handlers
 from agents.offline.questions import asks_for_facts, is_named, parts_of
-from agents.report.wording import wording
 from agents.research.loop.success import MAX_ATTEMPTS
 from agents.research.reading.answering import Told, beside_the_point, is_about, leads_to, settled_by
 from agents.research.reading.hold_extraction import SourceGiven
@@ -32,12 +31,10 @@ SOURCES_OF_A_LOOKUP = 2
 """Independent sources that settle a lookup."""
 
 SHORTENED = "the run was shortened before all its sources were read"
-Phrase = Callable[..., str]
 NOT_WORKED = "{n} of {all} {all:source|sources} could not be worked through"
 NOT_SEARCHED = "{n} of {all} {all:search|searches} failed"
 SAME_TEXT = "the same text as another source ({source})"
 FOUND = "{facts} {facts:fact|facts} of {sources} {sources:source|sources}"
-"""Says a phrase with its values in the language of the report."""
 NOTHING_YET = "you stopped it before it had found anything"
 AWAITS = "what the sections beside it read may answer it"
 GIVEN_UP = f"given up after {MAX_ATTEMPTS} failed searches"
@@ -82,7 +79,7 @@ def leaf_handler(context: RunContext) -> Handler:
             urls += [hit.url for hit in found.hits if hit.url not in urls]
         urls = await _own(ctx, context, given, urls)
         if urls and STOPPED not in found.cut:
-            tell("reading", f"{len(urls)} {'source' if len(urls) == 1 else 'sources'}")
+            tell("reading", Said("{n} {n:source|sources}", n=len(urls)))
         urls, done = await _read(ctx, urls, given, late=late)
         # The offline engine has ranked its sentences; what a model points at for a fact is held against the others.
         weighed = given.setting.loop.read_together and asks_for_facts(given.setting.query)
@@ -102,14 +99,13 @@ def leaf_handler(context: RunContext) -> Handler:
             if isinstance(one, SourceDone) and one.unread
         )
         cut = found.cut | ({one.type for one in done if isinstance(one, StepFailed)} & CUT)
-        told = wording(given.setting.language).told
-        status, note = graded(found.records, rejected, problems, len(urls), told, found_any=bool(facts))
+        status, note = graded(found.records, rejected, problems, len(urls), found_any=bool(facts))
         if STOPPED in cut:
-            status, note = "stopped", stopped_with(facts, sources, told)
+            status, note = "stopped", stopped_with(facts, sources)
         elif cut:
-            status, note = ("partial" if facts else "stopped"), (facts and note) or told(SHORTENED)
+            status, note = ("partial" if facts else "stopped"), (facts and note) or Said(SHORTENED)
         if facts and not cut:
-            tell("writing", kept(facts, sources, told))  # as soon as those beside it were read
+            tell("writing", kept(facts, sources))  # as soon as those beside it were read
         elif status == "empty" and given.beside:
             tell("reading", AWAITS, "awaits")  # how it ended is said when the round has shared out what it read
         elif not facts:
@@ -159,17 +155,16 @@ def graded(
     rejected: tuple[RejectedSource, ...],
     problems: Sequence[Problem],
     tried: int,
-    told: Phrase = wording("en").told,
     *,
     found_any: bool,
-) -> tuple[NodeStatus, str]:
+) -> tuple[NodeStatus, Said]:
     """Say how the reading of a leaf ended, and what is missing of it; failed searches are in `records` and no problems."""
     failed = sum(1 for record in records if record.failed)
     if not found_any:
-        return "failed" if records and failed == len(records) else "empty", _nothing(records, rejected, told)
+        return "failed" if records and failed == len(records) else "empty", _nothing(records, rejected)
     if problems:
-        return "partial", told(NOT_WORKED, n=len(problems), all=tried)
-    return ("partial", told(NOT_SEARCHED, n=failed, all=len(records))) if failed else ("done", "")
+        return "partial", Said(NOT_WORKED, n=len(problems), all=tried)
+    return ("partial", Said(NOT_SEARCHED, n=failed, all=len(records))) if failed else ("done", Said())
 
 
 def _failed_searches(path: str, records: tuple[SearchRecord, ...]) -> list[Problem]:
@@ -345,31 +340,30 @@ def joined(
     return (*facts, *known), (*sources, *(card for card in given.known_sources if card.id in wanted))
 
 
-def kept(facts: tuple[Fact, ...], sources: tuple[SourceCard, ...], told: Phrase, verb: str = "from") -> str:
+def kept(facts: tuple[Fact, ...], sources: tuple[SourceCard, ...], verb: str = "from") -> Said:
     """Say how much a leaf has found."""
-    return told(f"{verb} {FOUND}", facts=len(facts), sources=len(sources))
+    return Said(f"{verb} {FOUND}", facts=len(facts), sources=len(sources))
 
 
-def stopped_with(facts: tuple[Fact, ...], sources: tuple[SourceCard, ...], told: Phrase) -> str:
+def stopped_with(facts: tuple[Fact, ...], sources: tuple[SourceCard, ...]) -> Said:
     """Say what a leaf had found when the user stopped it."""
     form = f"you stopped it; {FOUND} {{facts:was|were}} kept" if facts else NOTHING_YET
-    return told(form, facts=len(facts), sources=len(sources))
+    return Said(form, facts=len(facts), sources=len(sources))
 
 
-def _nothing(records: tuple[SearchRecord, ...], rejected: tuple[RejectedSource, ...], told: Phrase) -> str:
+def _nothing(records: tuple[SearchRecord, ...], rejected: tuple[RejectedSource, ...]) -> Said:
     if records and all(record.failed for record in records):
-        return told("every search failed")
+        return Said("every search failed")
     if not rejected:
-        return told("no document matches")
+        return Said("no document matches")
     read = sum(1 for one in rejected if one.reason == READ_FOR_NOTHING)
     unread = len(rejected) - read
     if not unread:
         form = "none of the {n} documents mentions it" if read > 1 else "the one document found does not mention it"
-        return told(form, n=read)
-    parts = [told("none of the {n} that were read mentions it", n=read)] if read else []
-    return told(
-        "{n} found: {parts}", n=len(rejected), parts="; ".join([*parts, told("{n} could not be used", n=unread)])
-    )
+        return Said(form, n=read)
+    parts = [Said("none of the {n} that were read mentions it", n=read)] if read else []
+    parts += [Said("{n} could not be used", n=unread)]
+    return Said("{n} found: {parts}", n=len(rejected), parts=Said.row(*parts))
 
 
 class BranchCost(TypedDict):

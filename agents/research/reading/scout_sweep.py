@@ -28,7 +28,6 @@ from agents.core.role import RoleAnswer
 from agents.core.time_policy import SCOUT_SHARE
 from agents.nlp.tokens import content_words
 from agents.offline.judgements import scout as judged_by_words
-from agents.report.wording import wording
 from agents.research.reading.hold_extraction import SourceGiven
 from agents.research.reading.leaf import NOTHING_YET, SAME_TEXT, composed_rubric, not_begun, spent, sub_questions
 from agents.research.reading.read_sources import Extracted, extract
@@ -95,7 +94,7 @@ class _Sweep:
             self._tell("stopped", "time is kept for writing")
             return self._finding("stopped", not_begun(self.ctx))
         wide = self._widened()
-        self._tell("searching", f"a sweep for sources: {wide.searches[0]}")
+        self._tell("searching", Said("a sweep for sources: {search}", search=wide.searches[0]))
         found = await search_for(
             self.ctx, self.context, self.given.model_copy(update={"leaf": wide}), self.ctx.deadline
         )
@@ -129,7 +128,7 @@ class _Sweep:
         kept_back = int(FOR_LINKS * budget)
         ordered = turns(hits, lambda hit: publisher(hit.url, None))  # documents of a library are each a site
         first, later = ordered[: budget - kept_back], ordered[budget - kept_back :]
-        self._tell("reading", f"{len(first)} candidates")
+        self._tell("reading", Said("{n} candidates", n=len(first)))
         await self._fetch(first)
         linked = [] if self._late() else await self._linked(hits)
         more = [*linked[:kept_back], *later[: max(0, kept_back - len(linked))]]
@@ -255,7 +254,6 @@ class _Sweep:
         self, chosen: Shortlist, records: tuple[SearchRecord, ...], attempts: tuple[RetryEntry, ...]
     ) -> Finding:
         """Hand on the list, and what the chosen sources say for the section."""
-        told = wording(self.setting.language).told
         facts = tuple({fact.id: fact for one in chosen.kept for fact in self.facts.get(one.url, ())}.values())
         sources = tuple({self.cards[one.url].id: self.cards[one.url] for one in chosen.kept}.values())
         for one in chosen.rejected:
@@ -269,25 +267,27 @@ class _Sweep:
                 ),
             )
         if facts:
-            self._tell(
-                "writing", told("on {n} {n:source|sources} chosen from {all}", n=len(chosen.kept), all=_found(chosen))
-            )
+            form = "on {n} {n:source|sources} chosen from {all}"
+            self._tell("writing", Said(form, n=len(chosen.kept), all=_found(chosen)))
         failed = [record for record in records if record.failed]
-        note = told("{n} {n:source|sources} chosen from {all}", n=len(chosen.kept), all=_found(chosen))
+        note = Said("{n} {n:source|sources} chosen from {all}", n=len(chosen.kept), all=_found(chosen))
         status: NodeStatus = "done"
         if not chosen.kept:
             if records and len(failed) == len(records):
-                status, note = "failed", told("every search failed")
+                status, note = "failed", Said("every search failed")
             else:
-                status, note = "empty", told("none of {n} candidates is to the point", n=_found(chosen))
+                status, note = "empty", Said("none of {n} candidates is to the point", n=_found(chosen))
         elif not facts:
             status = "empty"
         elif self.problems or failed:
-            status, note = "partial", f"{note}; {told('{n} of its steps failed', n=len(self.problems) + len(failed))}"
+            status, note = (
+                "partial",
+                Said.row(note, Said("{n} of its steps failed", n=len(self.problems) + len(failed))),
+            )
         if STOPPED in self.cut:
-            status, note = "stopped", f"{told('you stopped it')}; {note}" if facts else told(NOTHING_YET)
+            status, note = "stopped", Said.row("you stopped it", note) if facts else Said(NOTHING_YET)
         elif self.cut and facts:
-            status, note = "partial", f"{note}; {told('the run was shortened before it was done')}"
+            status, note = "partial", Said.row(note, "the run was shortened before it was done")
         self.problems += [
             Problem(where=f"{self.ctx.path}#search", type="SearchError", message=record.failed, retryable=True)
             for record in failed

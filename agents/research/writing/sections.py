@@ -16,7 +16,7 @@ from typing import NamedTuple
 from agents.contracts.body import Body, Sentence, Table
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, NumberedFact, Section, SectionInput, cited_facts
-from agents.contracts.frozen import Frozen
+from agents.contracts.frozen import Frozen, Said
 from agents.contracts.sources import SourceCard
 from agents.core.budget import Deadline
 from agents.core.errors import StepFailed
@@ -26,7 +26,7 @@ from agents.core.role import RoleAnswer
 from agents.nlp.tokens import content_words, language_of
 from agents.offline.questions import asks_for_facts, parts_of
 from agents.report.parse_body import parse
-from agents.report.wording import states_no_fact, wording
+from agents.report.wording import states_no_fact
 from agents.report.write_markdown import markdown_of
 from agents.research.reading.answering import answer_of, each_name, told_by
 from agents.research.reading.leaf import SHORTENED, graded, kept, spent, stopped_with, sub_questions
@@ -224,11 +224,10 @@ def section_handler(context: RunContext) -> Handler:
 
     async def run(ctx: Ctx, given: SectionGiven) -> Finding:
         found, started = given.finding, ctx.elapsed
-        told = wording(given.leaf.setting.language).told
         tell = teller(ctx, given.leaf.parent, "leaf", found.title, found.path)
 
         if found.status in {"empty", "failed"}:  # as the others it was told when it was read
-            tell("writing", kept(found.facts, found.sources, told))
+            tell("writing", kept(found.facts, found.sources))
         written = await write_section(
             ctx, context, "0", partial(_put, given.leaf, given.verdicts), found.facts, found.sources, ctx.last_deadline,
             given.leaf.setting.language,
@@ -239,16 +238,16 @@ def section_handler(context: RunContext) -> Handler:
         if status in {"empty", "failed"}:  # what it read said nothing, but what was read beside it did
             broken = [problem for problem in problems if problem.type != "SearchError"]
             tried = len(found.sources) + len(found.rejected) + len(broken)
-            status, note = graded(found.searches, found.rejected, broken, tried, told, found_any=True)
+            status, note = graded(found.searches, found.rejected, broken, tried, found_any=True)
         if (failure := written.failure) is not None:
             if failure.type == STOPPED:
-                status, note, ended = "stopped", stopped_with(found.facts, found.sources, told), "stopped"
+                status, note, ended = "stopped", stopped_with(found.facts, found.sources), "stopped"
             elif status != "stopped":
                 by_code = "the section could not be written; its quotes are listed"
-                status, note = "partial", note or told(SHORTENED if failure.type in CUT else by_code)
+                status, note = "partial", note or Said(SHORTENED if failure.type in CUT else by_code)
             if failure.type not in CUT:
                 problems = (*problems, failure.problem())
-        tell(status, note or kept(found.facts, found.sources, told, "kept"))
+        tell(status, note or kept(found.facts, found.sources, "kept"))
         cost = spent(ctx, started)
         known = found.cost_usd is not None and cost["cost_usd"] is not None
         dollars = (found.cost_usd or 0.0) + (cost["cost_usd"] or 0.0)
