@@ -33,7 +33,6 @@ __all__ = [
     "denies",
     "doubts",
     "find_quote",
-    "leans",
     "mixes",
     "names_in",
     "speaks_for_itself",
@@ -287,21 +286,6 @@ def stance(claim: str, fact: str, *, language: str = "en", context: Sequence[str
     if verdict.verdict in {"supported", "partly"} and "unlike" not in keys:
         return StanceVerdict("supports", verdict.score, verdict.reasons)
     return StanceVerdict("unrelated", _rounded(1 - _common(compared)), verdict.reasons)
-
-
-def leans(claim: str, fact: str, *, language: str = "en") -> bool:
-    """Tell to which side to lean when there must be one: a fact that speaks of the claim and says nothing against it.
-
-    Hardly better than a guess (six in ten such claims are true in Fool Me Twice), hence no stance: nothing rests on it.
-    """
-    source, mine = read(fact, language), read(claim, language)
-    compared = [compare(unit, source, language, frozenset()) for unit in mine.units]
-    against = any(
-        finding.severity == "contradicted" or (finding.severity == "unsupported" and finding.key != "name_missing")
-        for one in compared
-        for finding in one.findings
-    )
-    return bool(compared) and not against and max(one.best for one in compared) >= RELATED
 
 
 def _common(compared: Sequence[Comparison]) -> float:

@@ -105,6 +105,8 @@ def _covered(one: str, source: ParsedText) -> bool:
     )
 
 
+_IN_A_YEAR = re.compile(r"\b[12]\d{3}\b.*\b(?:was|were|is|are|has|had|war|waren|ist|était|est|era|es)\b")
+"""What is said of something in a year, against the year in which something was done."""
 _VERB_FIRST = frozenset({"ar"})
 """Languages whose sentences begin with what is done rather than with who does it."""
 
@@ -119,9 +121,12 @@ def _speaks_of_another(mine: ParsedSentence, unit: ParsedSentence, language: str
         return True
     if _elsewhere(mine, unit, language) and _elsewhere(unit, mine, language):
         return True
-    changes = any(alike(one, root(other)) for one in mine.content_roots for other in ("rise", "fall"))
+    of_a_time = any(alike(one, root(other)) for one in mine.content_roots for other in ("rise", "fall"))
+    amounts = [one for one in mine.figures if one.kind == "amount" and not one.weak]
+    of_a_time |= any(not any(map(one.equals, unit.figures)) for one in amounts) or bool(_IN_A_YEAR.search(mine.text))
     times, their_times = _times(mine), _times(unit)
-    return changes and bool(times and their_times) and not times & their_times
+    overlap = any(one <= late and early <= other for one, other in times for early, late in their_times)
+    return of_a_time and bool(times and their_times) and not overlap
 
 
 def _subject(unit: ParsedSentence, other: ParsedSentence) -> tuple[bool, bool]:
@@ -152,9 +157,10 @@ def _elsewhere(unit: ParsedSentence, other: ParsedSentence, language: str) -> bo
     )
 
 
-def _times(unit: ParsedSentence) -> set[tuple[object, ...]]:
-    ordinals = {(one.low,) for one in unit.figures if one.kind == "ordinal"}
-    return ordinals | {(one.first, one.last, one.month) for one in unit.whens}
+def _times(unit: ParsedSentence) -> set[tuple[float, float]]:
+    """Give the spans of years, or the ordinals of quarters and trials, that a sentence speaks of."""
+    years = {(one.first, one.last) for one in unit.whens if one.first and one.last}
+    return years or {(one.low, one.high) for one in unit.figures if one.kind == "ordinal"}
 
 
 def _share(mine: ParsedSentence, unit: ParsedSentence) -> float:

@@ -218,11 +218,7 @@ def compare_dates(
     beside = tuple(when for unit in near for when in unit.whens)
     numbers = {value for unit in every for figure in unit.figures for value in (figure.low, figure.high)}
     for when in mine.whens:
-        if not missing(when, theirs):
-            if other := _date_of_the_same(when, mine, every):
-                yield found("contradicted", "other", language, ours=when.shown, theirs=other.shown)
-            continue
-        if when.month is None and {when.first, when.last} <= numbers:
+        if not missing(when, theirs) or (when.month is None and {when.first, when.last} <= numbers):
             continue
         rival = _other_time(when, mine.whens, beside)
         if rival and context >= SAME_CONTEXT:
@@ -238,17 +234,3 @@ def _other_time(when: When, mine: Sequence[When], beside: Sequence[When]) -> Whe
     return next(
         (other for other in kind if not any(one.same_year(other) and one.same_day(other) for one in mine)), None
     )
-
-
-def _date_of_the_same(when: When, mine: ParsedSentence, every: Sequence[ParsedSentence]) -> When | None:
-    """Give the date that the source has for what a sentence says, where the sentence took that of another thing.
-
-    The tower opened in 1912 and the bridge in 1950: “the bridge opened in 1912” has all its words in the source.
-    """
-    words = set(mine.content_roots)
-    giving = [one for one in every if any(when.same_year(it) and when.same_day(it) for it in one.whens)]
-    if not when.years or any(words <= set(one.roots) for one in giving):
-        return None
-    others = (one for one in every if one not in giving and not one.opens_with_pronoun)
-    saying = (one for one in others if words <= set(one.content_roots))
-    return next((it for one in saying for it in one.whens if it.years), None)

@@ -50,8 +50,6 @@ ENOUGH_PLANNED = 4
 MAX_FACTS_PER_CLAIM = 12
 """Facts whose stance on one claim is asked: those that share most telling words with it."""
 SAME_CLAIM = 0.8
-_IN_A_YEAR = re.compile(r"\b[12]\d{3}\b.*\b(?:was|were|is|are|has|had|war|waren|ist|était|est|era|es)\b")
-"""What is said of something in a year, against the year in which something was done."""
 SAME_MEASURE = 0.75
 """Share of what a claim says of its subject that words against it must say too, or the contrary of it."""
 MAX_CLAIM_CHARS = 260
@@ -201,13 +199,12 @@ def held_against(claim: str, fact: Fact, card: SourceCard, language: str = "en")
     foreign = language_of(fact.quote) != language_of(claim)
     said = stance(claim, fact.quote, language=short, context=(card.title, card.head))
     same = shared(claim, fact.quote)
-    if (another := _other_period(claim, fact.quote)) and not differ(claim, fact.quote):
-        return UNRELATED  # what holds for another period says nothing of the one that the claim names
     if said.stance == "contradicts":
         if _other_unit(claim, fact.quote) or not _same_measure(claim, fact.quote, card):
             return UNRELATED  # another figure of another thing: both may be true
         if same >= SAME_MATTER:  # another figure for a longer time, or for more of the same, limits what is claimed
-            return Held("qualifies" if another else "contradicts", max(SPEAKS, said.strength))
+            longer = differ(claim, fact.quote) and years_in(claim) and not years_in(claim) & years_in(fact.quote)
+            return Held("qualifies" if longer else "contradicts", max(SPEAKS, said.strength))
     if said.stance == "qualifies" and same >= SAME_MATTER:
         return Held("qualifies", said.strength)
     may_ask = foreign or (same >= SAME_MATTER and not whole.binding)
@@ -225,15 +222,6 @@ def shared(claim: str, quote: str) -> float:
     """Give the share of a claim's telling words that words hold."""
     wanted = frozenset(content_words(claim))
     return len(wanted & frozenset(content_words(quote))) / len(wanted) if wanted else 0.0
-
-
-def _other_period(claim: str, quote: str) -> bool:
-    mine, theirs = years_in(claim), years_in(quote)
-    if not mine or not theirs or mine & theirs:
-        return False
-    # Where nothing but the year is claimed, as of what opened, another year is no other period.
-    said_alike = stems_of(claim) - stems_of(quote) <= {str(year) for year in mine}
-    return bool(figures(claim) or _IN_A_YEAR.search(claim)) or not said_alike
 
 
 def _same_measure(claim: str, quote: str, card: SourceCard) -> bool:
