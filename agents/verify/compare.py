@@ -159,7 +159,7 @@ def _elsewhere(unit: ParsedSentence, other: ParsedSentence, language: str) -> bo
 
 def _times(unit: ParsedSentence) -> set[tuple[float, float]]:
     """Give the spans of years, or the ordinals of quarters and trials, that a sentence speaks of."""
-    years = {(one.first, one.last) for one in unit.whens if one.first and one.last}
+    years: set[tuple[float, float]] = {(one.first, one.last) for one in unit.whens if one.first and one.last}
     return years or {(one.low, one.high) for one in unit.figures if one.kind == "ordinal"}
 
 
