@@ -193,7 +193,7 @@ ASIDE = re.compile(r"\s*\([^()]*\)|\s+[-–—|]\s.*$")
 _KINDS: dict[AnswerKind, tuple[str, str]] = {
     "figure": (
         r"how (?:many|much|often|old|long|high|far|tall|large|big|deep|wide|fast|heavy)|"
-        r"what (?:percentage|share|number|proportion|amount)|wie (?:viele?|oft|alt|lange?|hoch|groß|weit|tief|breit|schwer)|"
+        r"what (?:percentage|share|number|proportion|amount)|wie (?:viele?n?|oft|alt|lange?|hoch|groß|weit|tief|breit|schwer)|"
         r"quel(?:le)? (?:part|nombre|pourcentage)|qué porcentaje",
         r"combien|cuánt[oa]s?|quant[oiae]",
     ),

@@ -25,7 +25,7 @@ from agents.nlp.tokens import content_words
 from agents.offline.questions import LOOKUPS, parts_of
 from agents.research.loop.topics import beyond, compare
 from agents.research.planning.drafting import DraftGiven, plan_by, with_leaves
-from agents.research.reading.answering import answers
+from agents.research.reading.answering import answers, is_foreign
 from agents.research.reading.leaf import SOURCES_OF_A_LOOKUP, sub_questions
 from agents.research.reading.searching import LeafGiven, Setting
 from agents.research.remembering import (
@@ -184,7 +184,8 @@ class Recollection(KeptAnswers):
             found += [
                 one
                 for one in await self._found(question, ("fact",), 12)
-                if one.fact and one.source
+                # Words of another language can't be held against a question: they are read anew, and judged.
+                if one.fact and one.source and not is_foreign(parts[0], one.fact.quote, one.source.head)
                 if any(answers(part, one.fact.quote, one.source.title, one.source.head) for part in parts)
             ]
         found.sort(key=lambda one: (one.verdict == "quoted", -(one.confidence or 0)))

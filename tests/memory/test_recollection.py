@@ -26,6 +26,7 @@ from agents.research.recollection import Recollection, asked_first, keeps, says_
 from agents.research.remembering import standings
 from agents.research.run_context import Once
 from tests.memory.qdrant_server import qdrant_server
+from tests.memory.test_knowledge import fact
 from tests.research.conftest import Bench, MemoryTexts
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF, QUERY, leaf, tree, working_model
@@ -390,6 +391,18 @@ async def test_what_an_earlier_source_pointed_at_is_read_where_something_is_miss
     assert "https://e.example/crew" in web.read_urls
     assert not {"https://g.example/crew", "https://h.example/cheese"} & set(web.read_urls)
     assert not [url for url in web.read_urls if "out.example" in url]
+
+
+@pytest.mark.parametrize(("asked", "known"), [("An wie vielen Tagen war", True), ("How many sailors did", False)])
+async def test_what_is_known_in_another_language_is_no_answer_to_whatever_has_a_figure(life, asked, known):
+    said = "Die Fähre von Orvane war im Winter 2022 an 12 Tagen gesperrt, denn das Eis war zu dick."
+    await life.store.put("ada", [fact(said, f"https://{site}.example/tage", seen=START.isoformat()) for site in "ab"])
+    question = f"{asked} die Fähre von Orvane 2022 gesperrt?" if known else f"{asked} the Orvane ferry employ in 2022?"
+    memory = Recollection(life.store, "ada", life.texts, lambda: life.now)
+
+    recalled = await memory.recall((question,), Setting.of(question, BRIEF))
+
+    assert (bool(recalled.facts), recalled.open == ()) == (known, known)
 
 
 async def test_a_domain_that_the_run_rules_out_is_not_taken_over(life):
