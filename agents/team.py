@@ -129,6 +129,7 @@ class Team:
         self.opening: asyncio.Task[None] | None = None
         """Set while the store of the jobs is being opened beside the first work."""
         self.pacing = Pacing(settings.model_limits)
+        self.pauses = Pauses(self.pacing)
         """How fast each model provider is asked, by all jobs of this process."""
         self.tracing = Tracing() if settings.otel else None
         self.observers: list[Callable[[Job], None]] = [self.tracing.observe] if self.tracing else []
@@ -470,6 +471,7 @@ def open_team(settings: Settings, *, durable: bool = False) -> Team:
         blobs=jobs.blobs if jobs else blobs, jobs=jobs, memory=open_memory(settings),
     )  # fmt: skip
     team.fetcher, team.pacing = sources.fetcher, pacing
-    team.observers.append(Pauses(pacing).observe)
+    team.pauses = Pauses(pacing)
+    team.observers.append(team.pauses.observe)
     team.limits.on_share.append(pacing.take_share)
     return team

@@ -401,7 +401,12 @@ def _told(event: object) -> FeedText | None:
         case ReportWritten():
             return _in_words("Report saved, {n} {n:reference|references}.", n=event.references)
         case Noted():
-            return FeedText(text=event.text, form=_NOTED.get(event.tag, ""))
+            said = event.text
+            return (
+                _in_words(said.form, **said.values)
+                if said.values
+                else FeedText(text=said, form=_NOTED.get(event.tag, ""))
+            )
     return None
 
 

@@ -32,6 +32,7 @@ from agents.chat.state import ChatState, Effect, Refuse, Started, texts_of
 from agents.chat.texts import ChatTexts
 from agents.contracts import frozen
 from agents.contracts.fact import Selection
+from agents.contracts.frozen import Said
 from agents.contracts.sources import CorpusSurvey
 from agents.core.errors import DossierError
 from agents.core.paths import RESOURCES
@@ -329,9 +330,20 @@ class Chat:
             conversation = Conversation(
                 self.team, before, show=show, on_text=renderer.streamed.on_text, owner=owner, preferences=preferences
             )
+            here, waits = contextvars.copy_context(), set[asyncio.Task[None]]()
+
+            def wait(said: Said) -> None:
+                # It is told by whoever asks the provider, which may be a run, or another chat.
+                aside = renderer.streamed.aside(conversation.words.said(said))
+                waits.add(asyncio.get_running_loop().create_task(aside, context=here))
+
+            self.team.pauses.others.append(wait)
             try:
                 await talk(conversation)
             finally:
+                self.team.pauses.others.remove(wait)
+                for telling in waits:
+                    telling.cancel()
                 await renderer.done()
                 after = conversation.state.model_copy(update={"cards": renderer.cards})
                 if after != before:

@@ -96,6 +96,11 @@ class Streamed:
         if time.monotonic() - self._sent_at >= PIECE_S:
             await self._flush()
 
+    async def aside(self, text: str) -> None:
+        """Say meanwhile what is waited for; the whole reply takes its place."""
+        self._waiting += f"\n\n*{text}*\n\n"
+        await self._flush()
+
     async def _flush(self) -> None:
         if self.message is None:
             self.message = cl.Message(content="")

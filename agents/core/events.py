@@ -178,7 +178,7 @@ class Noted(Frozen):
 
     kind: Literal["note"] = "note"
     node: str = ""
-    text: Text
+    text: Said
     tag: str = ""
 
 

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import TypedDict
 
 from agents.contracts.contract import Contract
+from agents.contracts.frozen import Said
 from agents.contracts.report import (
     OVER,
     Actual,
@@ -316,12 +317,12 @@ def orchestrator(
         plannerPendingUntil=(created + timedelta(seconds=window_s)).isoformat(),
         plannedAt=(created + timedelta(seconds=planned[0])).isoformat(timespec="seconds") if planned else None,
         claimCount=len(report.claims) if report and report.claims else planned_claims,
-        warnings=[one.event.text for one in events if isinstance(one.event, Noted) and one.event.tag][-WARNINGS:],
+        warnings=[str(one.event.text) for one in events if isinstance(one.event, Noted) and one.event.tag][-WARNINGS:],
     )
 
 
 class Pauses:
-    """Passes pauses on to the jobs of this process.
+    """Passes pauses on to the jobs of this process, and to who else waits for answers.
 
     Args:
         pacing: the gates of all providers.
@@ -330,6 +331,7 @@ class Pauses:
     def __init__(self, pacing: Pacing) -> None:
         pacing.on_pause = self._tell
         self._jobs: list[Job] = []
+        self.others: list[Callable[[Said], None]] = []
         self._told = 0
 
     def observe(self, job: Job) -> None:
@@ -339,7 +341,10 @@ class Pauses:
 
     def _tell(self, provider: str, seconds: float) -> None:
         self._told += 1
-        text = f"{provider} is asked again in {seconds:.0f} s; what needs it waits, the rest goes on."
+        form = "{provider} is asked again in {seconds} s; what needs it waits, the rest goes on."
+        text = Said(form, provider=provider, seconds=round(seconds))
+        for hear in self.others:
+            hear(text)
         for job in self._jobs:
             if job.status == "running":
                 job.run.emit(f"job#pause:{provider}~{len(job.run.events)}-{self._told}", Noted(text=text))

@@ -221,6 +221,23 @@ async def test_a_run_taken_up_again_has_a_card_and_a_report_of_its_own_in_the_ch
     await chat.history.engine.dispose()
 
 
+async def test_a_wait_for_a_provider_is_told_in_the_talk_until_the_answer_takes_its_place(serve, tmp_path):
+    model = HeldModel(Worker(), held=("manager",))
+    team = make_team(tmp_path, model, searcher=Best(WORLD))
+    chat, page = serve(team), Page()
+    saying = asyncio.create_task(page.say(QUESTION))
+    await until(lambda: team.pauses.others)
+    team.pacing.gate("openai").hold(12)
+    told = "openai is asked again in 12 s"
+    await until(lambda: told in str(page.sent))
+    model.go.set()
+    await saying
+    assert told not in "".join(page.texts())
+    assert page.elements("ContractCard")
+    assert team.pauses.others == []
+    await chat.history.engine.dispose()
+
+
 async def test_what_the_judge_sends_back_is_shown_and_released_by_a_word(tmp_path):
     worker = Worker()
     sends_back = Judgement(verdict="request_changes", reasons=("One claim has a single source.",))
