@@ -281,10 +281,9 @@ export const WORDS = {
     'Wrote “{title}”, {n} {n:word|words}.': '„{title}“ geschrieben, {n} {n:Wort|Wörter}.',
     'Writing “{title}”: {sentence}': 'Schreibt „{title}“: {sentence}',
     'Report saved, {n} {n:reference|references}.': 'Bericht gesichert, {n} {n:Quelle|Quellen}.',
-    'The contract was changed.': 'Der Vertrag wurde geändert.',
-    'Your note was taken down.': 'Ihr Hinweis wurde vermerkt.',
-    'Another model answered in the place of the one that was bound.':
-      'Ein anderes Modell hat statt des gebundenen geantwortet.',
+    'Change {n} to the contract: {words}.': 'Änderung {n} am Vertrag: {words}.',
+    'Your note “{words}”. {applies}': 'Ihr Hinweis „{words}“. {applies}',
+    '{model} answers in the place of {bound}. {why}': '{model} antwortet an Stelle von {bound}. {why}',
     Challenge: 'Gegenprobe',
     Activity: 'Verlauf',
     'Activity, newest first': 'Verlauf, Neuestes zuerst',

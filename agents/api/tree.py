@@ -9,7 +9,6 @@ from agents.contracts.plan import RoundRecord
 from agents.contracts.report import OVER, BlockedReason, Grade, JobStatus, Stage
 from agents.core.budget import NOTHING, Usage
 from agents.core.events import (
-    STOOD_IN,
     JobChanged,
     NodeChanged,
     NodeState,
@@ -25,7 +24,7 @@ from agents.core.events import (
     SourceRead,
     SourceRejected,
 )
-from agents.jobs.changes import ACTIVE, AGAIN, CHANGE, DROPPABLE, GUIDANCE, Steered
+from agents.jobs.changes import ACTIVE, AGAIN, DROPPABLE, Steered
 from agents.jobs.client import Client
 from agents.jobs.job import Job
 
@@ -349,11 +348,6 @@ _PARTS: dict[NodeState, str] = {
     "failed": "{part} failed.",
     "stopped": "{part} stopped.",
 }
-_NOTED = {
-    CHANGE: "The contract was changed.",
-    GUIDANCE: "Your note was taken down.",
-    STOOD_IN: "Another model answered in the place of the one that was bound.",
-}
 
 
 def _in_words(form: str, more: str = "", /, **values: object) -> FeedText:
@@ -400,13 +394,10 @@ def _told(event: object) -> FeedText | None:
             return _in_words("Wrote “{title}”, {n} {n:word|words}.", title=event.title, n=event.words)
         case ReportWritten():
             return _in_words("Report saved, {n} {n:reference|references}.", n=event.references)
+        case Noted() if event.text.values:
+            return _in_words(event.text.form, **event.text.values)
         case Noted():
-            said = event.text
-            return (
-                _in_words(said.form, **said.values)
-                if said.values
-                else FeedText(text=said, form=_NOTED.get(event.tag, ""))
-            )
+            return FeedText(text=event.text)
     return None
 
 

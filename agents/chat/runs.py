@@ -8,6 +8,7 @@ from agents.chat.drafting_talk import Talk
 from agents.chat.preferences import limits_words
 from agents.chat.texts import ChatTexts, cut, minutes_and_seconds
 from agents.contracts.contract import Brief, Narrowing
+from agents.contracts.frozen import Said
 from agents.core.events import Noted
 from agents.jobs.changes import DELIVERED, GUIDANCE, reach_of
 from agents.jobs.job import Job
@@ -188,7 +189,8 @@ class Steering(Talk):
     async def _guide(self, job: Job, said: str) -> None:
         told, applies = cut(said, _GUIDANCE), self._applies(job)
         change = self.team.jobs.guide(job, said)
-        job.run.emit(f"job#guidance:{change.number}", Noted(text=f"Your note “{told}”. {applies}", tag=GUIDANCE))
+        text = Said("Your note “{words}”. {applies}", words=told, applies=applies)
+        job.run.emit(f"job#guidance:{change.number}", Noted(text=text, tag=GUIDANCE))
         await self.say("guidance", change=change.number, words=told, applies=applies)
 
     def _applies(self, job: Job) -> str:

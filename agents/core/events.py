@@ -102,7 +102,8 @@ class RoleAsked(Asked):
         """Say in words that another model answered; None when the one bound did."""
         if not self.stood_in_for:
             return None
-        return Noted(text=f"{self.model} answers in the place of {self.stood_in_for}. {self.stood_in}", tag=STOOD_IN)
+        form = "{model} answers in the place of {bound}. {why}"
+        return Noted(text=Said(form, model=self.model, bound=self.stood_in_for, why=self.stood_in), tag=STOOD_IN)
 
 
 class SearchDone(Frozen):

@@ -122,7 +122,7 @@ def applied(change: Change, run: Attempt) -> None:
         return  # the caller knows from which round on it counts, and says so
     run.emit(
         f"job#change:{change.number}",
-        Noted(text=f"Change {change.number} to the contract: {change.words}.", tag=CHANGE),
+        Noted(text=Said("Change {n} to the contract: {words}.", n=change.number, words=change.words), tag=CHANGE),
     )
     match change.kind:
         case "stop" | "drop":

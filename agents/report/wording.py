@@ -71,10 +71,6 @@ class Wording(Texts):
         """Name what was searched, for a reader; a folder of documents goes by its own name."""
         return self.providers.get(name, name)
 
-    def told(self, form: str, /, **values: object) -> str:
-        """Say a phrase of the list with its values."""
-        return self.reason(Said(form, **values))
-
     def number(self, value: float, digits: str = "0.00") -> str:
         """Write a figure as the language does: with a comma in German."""
         return format_decimal(value, format=digits, locale=self.language)

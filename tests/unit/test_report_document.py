@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from agents.contracts.fact import Insights
 from agents.contracts.finding import FACT_MARK, Finding, Frame, QuestionAnswer
+from agents.contracts.frozen import Said
 from agents.contracts.report import Actual, ReportDocument
 from agents.contracts.sources import RejectedSource
 from agents.contracts.verification import CONFIDENCE_GATE, EVIDENCE_GATE, Claim, Evidence, Gate, SentenceCheck, Truth
@@ -396,7 +397,7 @@ def test_a_report_that_found_nothing_says_so_of_each_branch_in_its_language():
         "de": "Freight: keins der 8 Dokumente erwähnt es.",
         "it": "Freight: nulla di pertinente trovato.",
     }.items():
-        note = wording(language).told("none of the {n} documents mentions it", n=8)
+        note = Said("none of the {n} documents mentions it", n=8)
         empty = world.FREIGHT.model_copy(update={"status": "empty", "note": note})
         findings = (world.TOP.model_copy(update={"children": (empty,)}),)
         document = world.document(contract=world.contract(language=language), findings=findings, frame=None)
