@@ -71,8 +71,8 @@ lint-frontend: ## format, lint and test the page's files, where npm is installed
 	  $(MAKE) --no-print-directory tests/frontend/node_modules/.ok && npm --prefix tests/frontend run --silent lint && npm --prefix tests/frontend test --silent; \
 	else echo "NO NPM: the page's files were not linted"; fi
 
-types: setup-dev ## mypy, strict
-	$(BIN)/mypy
+types: setup-dev ## mypy, strict, and that each field of a contract has a reader
+	$(BIN)/python -m tests.typed
 
 arch: setup-dev ## who may import whom
 	$(BIN)/lint-imports

@@ -23,7 +23,7 @@ from agents.research.planning.drafting import Begun, plan_by, plan_of
 from agents.research.planning.freeze_contract import bounds_of
 from agents.research.reading.searching import Setting
 from agents.research.recollection import Recollection, asked_first, keeps, says_the_same, with_memory
-from agents.research.remembering import standings
+from agents.research.remembering import merged, standings
 from agents.research.run_context import Once
 from tests.memory.qdrant_server import qdrant_server
 from tests.memory.test_knowledge import fact
@@ -339,6 +339,19 @@ async def test_a_step_done_twice_changes_nothing(life):
     await Recollection(life.store, "ada", life.texts, lambda: life.now).remember("job1", outcome)
 
     assert await life.kept() == before
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "then"),
+    [
+        ("supported", "quoted", "supported"), ("refuted", "not_checked", "refuted"), ("gone", "quoted", "quoted"),
+        ("supported", "refuted", "refuted"),
+    ],
+)  # fmt: skip
+def test_a_verdict_stands_until_another_is_given_and_what_is_there_again_is_quoted(before, now, then):
+    old, new = (fact("It weighs 4 kg.", verdict=one) for one in (before, now))
+
+    assert merged(old, new).verdict == then
 
 
 async def test_refuted_and_unsupported_facts_are_never_taken_over(life):

@@ -391,6 +391,18 @@ async def test_a_phase_whose_gate_is_open_is_passed_over(bench):
     assert {record.phase for record in outcome.findings[0].rounds} == {"Collect"}
 
 
+@pytest.mark.parametrize(("titles", "tag"), [(("Collect", "Fill gaps"), ""), (("Collect",), "#ITERATION_LIMIT")])
+async def test_a_phase_that_had_its_rounds_is_no_limit_of_the_run_while_another_follows(bench, titles, tag):
+    from agents.contracts.plan import Phase, SuccessCriteria
+
+    phases = [Phase(title=one, max_iterations=1, criteria=SuccessCriteria(corroboration=9)) for one in titles]
+    more = reflecting(forever=wants("What did the Orvane winter service cost?"))
+    outcome, _ = await carried_out(bench, working_model(reflector=more), *phases)
+    assert (outcome.findings[0].rounds[0].reason, outcome.findings[0].rounds[0].tag) == (
+        "Round 1 of at most 1 has ended.", tag,
+    )  # fmt: skip
+
+
 async def test_a_phase_reads_no_more_sources_than_its_plan_gives_it(bench):
     from agents.contracts.plan import LeafBudget, Phase
 

@@ -1,12 +1,17 @@
 """A model fails in the middle of a job: another one goes on, and the user is told, live and in the report."""
 
+import pytest
+
+from agents.contracts.plan import PlanningInput
 from agents.contracts.report import Actual, Commission, Outcome
+from agents.core.budget import Deadline
 from agents.core.errors import ModelError
 from agents.core.events import Noted
 from agents.jobs.job import stand_ins
 from agents.llm.choose_models import Ward, WithFallbacks
 from agents.offline import OfflineModel
 from agents.report.document import build
+from agents.roles import PLANNER
 from tests.scripted_model import ScriptedModel
 from tests.scripts import BRIEF, ROLES, working_model
 
@@ -71,3 +76,30 @@ async def test_the_offline_engine_comes_last_and_is_named_too(bench):
         "offline engine answers in the place of cloud/a. The quota is used up."
     ]
     assert "offline engine answered in the place of cloud/a" in report_of(outcome, run).markdown
+
+
+class Earlier:
+    """What earlier runs left: nothing yet."""
+
+    def __init__(self):
+        self.kept = []
+
+    async def answered(self, leaf, setting):
+        return False
+
+    async def answer(self, key):
+        return None
+
+    def keep(self, key, answer):
+        self.kept.append(key.partition("|")[0])
+
+
+@pytest.mark.parametrize(("model", "kept"), [(working_model(), ["planner"]), (broken(), [])], ids=["itself", "another"])
+async def test_only_what_a_model_said_itself_is_taken_over_by_later_runs(bench, model, kept):
+    work = bench(model, fallback=OfflineModel())
+    work.handlers()
+    work.context.earlier = Earlier()
+
+    await work.context.ask(PLANNER, PlanningInput(query=BRIEF.question, language="en"), Deadline())
+
+    assert work.context.earlier.kept == kept

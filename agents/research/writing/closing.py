@@ -129,8 +129,6 @@ async def challenge_all(
     task: ClosingTask,
 ) -> tuple[Challenged, ...]:
     """Challenge the claims of every query, side by side; one that fails leaves its claims unchecked."""
-    if not any(finding.all_facts() for finding in findings):
-        return tuple(Challenged(claims=()) for _ in findings)
     items = [
         (
             f"challenge-{number}",
