@@ -245,7 +245,7 @@ class StanceVerdict:
 
     stance: Stance
     strength: float
-    """0 to 1, in the stance. Evidence by signs alone stays below 0.5, which is where one side has spoken."""
+    """0 to 1, in the stance. From 0.5 on one side has spoken."""
     reasons: tuple[str, ...]
     """Plain sentences; at least one."""
 
@@ -277,8 +277,6 @@ def stance(claim: str, fact: str, *, language: str = "en", context: Sequence[str
         # The more of the claim the fact has, the surer it speaks of the same and not of something beside it.
         rest = max(one.context for one in compared)
         return StanceVerdict("contradicts", _rounded(0.1 + 0.4 * (best + rest)), verdict.reasons)
-    if "rival" in keys:
-        return StanceVerdict("contradicts", _rounded(min(0.45, 0.2 + best / 2)), verdict.reasons)
     if keys & _LIMITS and best >= RELATED and verdict.verdict != "supported":
         return StanceVerdict("qualifies", _rounded(best), verdict.reasons)
     if verdict.verdict == "partly" and any(unit.scope.cues for unit in source.units) and not mine.units[0].scope.cues:

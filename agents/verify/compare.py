@@ -79,9 +79,13 @@ def compare(mine: ParsedSentence, source: ParsedText, language: str, known: froz
             theirs = near[0].words[near[0].roots.index(min(contrary))]
             findings.append(found("contradicted", "other", language, ours=mine.words[at], theirs=theirs))
     if near and all(_speaks_of_another(mine, unit, language) for unit in near):
-        against = {one: replace(one, severity="unsupported", key="elsewhere") for one in findings if one.against}
+        against = {
+            one: replace(one, severity="unsupported", key="elsewhere")
+            for one in findings
+            if one.severity == "contradicted"
+        }
         findings = [against.get(one, one) for one in findings]
-    missing = sum(one.key in {"number_missing", "date_missing", "other", "rival"} for one in findings)
+    missing = sum(one.key in {"number_missing", "date_missing", "other"} for one in findings)
     count = len(content) + len(mine.figures) + len(mine.whens)
     coverage = 1 - min(1.0, (len(lost) + missing) / count) if count else 1.0
     return Comparison(

@@ -13,8 +13,6 @@ from agents.verify.parsed_text import Discrepancy, ParsedSentence, found
 SAME_CONTEXT = 0.5
 """Share of the sentence's other content that a source sentence must have, for another number to be a contradiction
 rather than a number about something else."""
-RELATED = 0.25
-"""Share from which another number in the same place is a sign of one, and told as such."""
 
 _GROWTH_SIGNS = re.compile("[增减減升降涨漲跌]")
 _FACTORS = tuple(
@@ -65,8 +63,6 @@ def compare_amounts(
 def _not_given(figure: Figure, rival: Figure | None, context: float, language: str) -> Discrepancy:
     if rival and context >= SAME_CONTEXT:
         return found("contradicted", "other", language, ours=figure.shown, theirs=rival.shown)
-    if rival and context >= RELATED:
-        return found("unsupported", "rival", language, ours=figure.shown, theirs=rival.shown)
     is_small = figure.kind == "ordinal" and figure.low <= 2
     return found("partly" if is_small else "unsupported", "number_missing", language, ours=figure.shown)
 
@@ -223,8 +219,6 @@ def compare_dates(
         rival = _other_time(when, mine.whens, beside)
         if rival and context >= SAME_CONTEXT:
             yield found("contradicted", "other", language, ours=when.shown, theirs=rival.shown)
-        elif rival and context >= RELATED:
-            yield found("unsupported", "rival", language, ours=when.shown, theirs=rival.shown)
         else:
             yield found("unsupported", "date_missing", language, ours=when.shown)
 

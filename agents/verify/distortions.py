@@ -91,7 +91,7 @@ def _touches(key: str, theirs: re.Match[str], mine: ParsedSentence) -> bool:
     """Tell whether a cue of the source limits what the sentence says, and not something beside it."""
     if key == "one_of":
         last = root(theirs.group().casefold().split()[-1])
-        return any(last.endswith(one) for one in mine.content_roots) or (
+        return any(last.endswith(one) or one[:STEM] == last[:STEM] for one in mine.content_roots) or (
             "最" in mine.text and bool(_UNSPACED.search(last))
         )
     return key not in {"nearly", "will"} or _goes_on_with(mine, theirs.string[theirs.end() :])

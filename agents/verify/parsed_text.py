@@ -25,7 +25,6 @@ _RUN = re.compile(
     rf"(?=\s+[{_UPPER}]))?\s+(?:{_CAPITAL}))*"
 )
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)*")
-_BELONGING = re.compile(r"(?:ians?|ans?|ns?|ish|ese|'s|s)$")
 _LINKS = frozenset("of the de del la van von der du des di al el bin and".split())
 _OPENS = re.compile(r"(?:^|[.!?:;…¿¡]|[\"“„«(]|^\s*[-*•])\s*$")
 _LEADING = re.compile(r"^[\s.’']*(?:(?:of|the|de|del|la|le|der|die|das|des|du|and|&)\s+)*")
@@ -110,15 +109,7 @@ def absent(name: Name, words: Collection[str]) -> tuple[str, ...]:
     lost = [word for word in name.words if len(word) > 1 and word not in words]
     if not lost:
         return ()
-    bare = {_bare(word) for word in words}
-    return tuple(word for word in lost if _bare(word) not in bare and not variants((word,)) & set(words))
-
-
-def _bare(word: str) -> str:
-    """Cut what makes a nationality or a plural of a name: `Mexican` and `Mexico`, not `Easter` and `East`."""
-    cut = _BELONGING.sub("", word)
-    cut = cut.rstrip("aeiouy") if cut.isascii() else cut
-    return cut if len(cut) >= 4 else word
+    return tuple(word for word in lost if not variants((word,)) & set(words))
 
 
 def variants(words: Collection[str]) -> set[str]:
@@ -298,11 +289,6 @@ class Discrepancy:
     """Name of its reason in the word lists."""
     text: str
     """The reason as a sentence."""
-
-    @property
-    def against(self) -> bool:
-        """Whether the source speaks against the sentence, or seems to."""
-        return self.severity == "contradicted" or self.key == "rival"
 
 
 def found(severity: Severity, key: str, language: str, *, ours: str = "", theirs: str = "") -> Discrepancy:

@@ -89,6 +89,8 @@ BENT = [
     ("The river is not polluted.", "There is no evidence that the river is polluted.", "en"),
     ("Zinc shortens colds.", "Zinc use was associated with shorter colds.", "en"),
     ("The operator closed the quarry.", "The operator intends to close the quarry.", "en"),
+    ("Die Kirche ist die älteste im Land.", "Die Kirche ist eine der ältesten im Land.", "de"),
+    ("El alcalde demandó a la empresa.", "El alcalde fue demandado por la empresa.", "es"),
     ("Der Turm ist der höchste der Stadt.", "Der Turm ist der zweithöchste der Stadt.", "de"),
     ("Le lac est le plus profond du pays.", "Le lac est l'un des plus profonds du pays.", "fr"),
     ("La torre es la más alta de la ciudad.", "La torre es una de las más altas de la ciudad.", "es"),

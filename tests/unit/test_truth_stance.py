@@ -21,12 +21,6 @@ def test_a_stance_is_judged_from_the_words(claim, fact, expected):
     assert stance(claim, fact).stance == expected
 
 
-def test_another_figure_in_a_text_about_half_the_same_is_a_weak_sign():
-    judged = stance("The old harbour of Telmar handled 400 ships.", "The harbour has 900 ships and a school.")
-
-    assert (judged.stance, judged.strength < 0.5) == ("contradicts", True)
-
-
 @pytest.mark.parametrize(
     "fact",
     [

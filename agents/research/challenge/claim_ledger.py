@@ -50,8 +50,6 @@ ENOUGH_PLANNED = 4
 MAX_FACTS_PER_CLAIM = 12
 """Facts whose stance on one claim is asked: those that share most telling words with it."""
 SAME_CLAIM = 0.8
-SAME_MEASURE = 0.75
-"""Share of what a claim says of its subject that words against it must say too, or the contrary of it."""
 MAX_CLAIM_CHARS = 260
 
 
@@ -225,14 +223,11 @@ def shared(claim: str, quote: str) -> float:
 
 
 def _same_measure(claim: str, quote: str, card: SourceCard) -> bool:
-    """Tell whether words say most of what a claim says of its subject, or its contrary; the subject's own words don't count."""
+    """Tell whether words say of a claim's subject what it says: "bare sand buried 14 g" says nothing of the meadows."""
     subject = frozenset[str]().union(*subject_of(claim).names)
-    said = _telling(claim, subject | stems_of(card.title))
-    if len(said - _lost(said, quote)) < SAME_MEASURE * len(said):
-        return False
-    # "Bare sand beside the meadows buried 14 g" says nothing of the meadows: before the figures both say something else.
     mine, theirs = map(_before_figures, (claim, quote))
-    return not (_lost(_telling(mine, subject), theirs or quote) and _lost(_telling(theirs, subject), claim))
+    said = _telling(mine or claim, subject | stems_of(card.title))
+    return not (_lost(said, theirs or quote) and _lost(_telling(theirs or quote, subject), claim))
 
 
 def _before_figures(text: str) -> str:
