@@ -149,7 +149,7 @@ _SCRIPTS: tuple[tuple[str, str], ...] = (
 _LETTERS = {language: re.compile(f"[{letters}]") for language, letters in _SCRIPTS}
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
 _PERSIAN, _UKRAINIAN = re.compile("[پچژگ]"), re.compile("[іїєґ]")
-_LATIN_LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "sv")
+_LATIN_LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "sv", "pl", "cs", "tr")
 
 
 class _Stemmer(Protocol):

@@ -168,6 +168,9 @@ def test_an_index_sees_single_characters():
         ("密度是什么", "zh"),
         ("안녕하세요 세계", "ko"), ("هل هذا صحيح", "ar"), ("Это лёд", "ru"), ("Αυτό είναι", "el"), ("זה נכון", "he"),
         ("นี่คือ", "th"), ("", "en"), ("42", "en"),
+        ("Jaką wysokość ma wieża latarni morskiej Morava?", "pl"),
+        ("Kdy byl postaven maják Morava?", "cs"),
+        ("Deniz fenerinin yüksekliği ne kadar?", "tr"),
     ],
 )  # fmt: skip
 def test_the_language_is_guessed(text, language):
@@ -235,3 +238,7 @@ def test_stems_may_be_cut_in_many_threads_at_once():
 def test_a_sentence_ends_behind_the_marks_of_its_notes(text, sentences):
     """Case 15 of the second collection."""
     assert cut(text) == sentences
+
+
+def test_words_of_grammar_tell_nothing_in_russian_either():
+    assert content_words("Когда был построен маяк Морава?") == content_words("построен маяк Морава")
