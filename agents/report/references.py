@@ -24,18 +24,10 @@ _SHOWN = 220  # characters of a quote shown in the reference list; the document 
 def reference_of(card: SourceCard, n: int, quotes: tuple[Quote, ...], told: Callable[[str], str] = str) -> Reference:
     """Describe a source as an entry of the reference list."""
     return Reference(
-        n=n,
-        source_id=card.id,
-        url=card.url,
-        title=card.title,
-        author=card.author,
-        site=card.site,
-        published=card.published,
-        accessed=card.retrieved,
-        kind=card.kind,
-        notes=tuple(map(told, card.tags)),
+        n=n, source_id=card.id, url=card.url, title=card.title, author=card.author, site=card.site,
+        published=card.published, accessed=card.retrieved, kind=card.kind, notes=tuple(map(told, card.tags)),
         quotes=quotes,
-    )
+    )  # fmt: skip
 
 
 # ---- where a citation leads

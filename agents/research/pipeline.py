@@ -207,11 +207,7 @@ def research_handler(context: RunContext, means: Means) -> Handler:
             frame, problems = only_section(findings, brief) or anew or frame, (*problems, *failed)
         ctx.emit("stage:composing", JobChanged(status="running", stage="composing"))
         outcome = Outcome(
-            counter=counter,
-            contract=contract,
-            findings=findings,
-            frame=frame,
-            problems=problems,
+            counter=counter, contract=contract, findings=findings, frame=frame, problems=problems,
             tags=_tags(ctx, findings, contract, degraded),
             seed_failures=tuple(
                 f"{rejected.url}: {rejected.reason}"
@@ -223,7 +219,7 @@ def research_handler(context: RunContext, means: Means) -> Handler:
                     if rejected.url in brief.seed_urls and not rejected.read
                 }.values()
             ),
-        )
+        )  # fmt: skip
         judge = means.judge_thresholds if means.require_judge else None
         checks = known[0].checks if isinstance(known[0], Checks) else ()
         return await checked(ctx, context, outcome, challenged, means.thresholds, judge, checks, reasons=means.reasons)

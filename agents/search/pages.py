@@ -65,21 +65,12 @@ def source_of(
     host = (urlsplit(url).hostname or "").removeprefix("www.")
     text = document.text
     return Source(
-        id=Source.id_of(key or (canonical(url) if kind == "web" else url)),
-        url=url,
-        title=one_line(document.title) or host or url,
-        kind=kind,
-        text=text,
-        text_hash=digest(text),
-        author=document.author,
-        site=document.site or host or None,
-        published=document.published,
-        retrieved=retrieved,
-        language=document.language or (language_of(text) if text.strip() else None),
-        tags=(*tags, *map(Said.read, document.gaps)),
-        pages=document.page_starts,
-        version=version,
-    )
+        id=Source.id_of(key or (canonical(url) if kind == "web" else url)), url=url,
+        title=one_line(document.title) or host or url, kind=kind, text=text, text_hash=digest(text),
+        author=document.author, site=document.site or host or None, published=document.published,
+        retrieved=retrieved, language=document.language or (language_of(text) if text.strip() else None),
+        tags=(*tags, *map(Said.read, document.gaps)), pages=document.page_starts, version=version,
+    )  # fmt: skip
 
 
 class WebPages:

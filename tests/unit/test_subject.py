@@ -224,3 +224,19 @@ def test_what_says_the_same_in_other_words_answers(question, words):
         answer_of(one("When did Ostrel die?"), [Told("f1", "Ostrel (1914–1918) was a war.", "Ostrel", "")])[0]
         != "answered"
     )
+
+
+def test_words_that_take_the_next_step_from_those_that_lead_to_them_are_a_part_of_the_answer():
+    (part,) = parts_of("How many sheep were sold at the spring market of the town where the Orvane ferry begins?")
+    lead = Told("f1", "The Orvane ferry begins at Brindle, a market town.", "Orvane ferry", "")
+    step, other = (Told("f2", words, "Brindle", "") for words in ("Brindle sold 31 boats.", "Brindle is a fine place."))
+
+    assert answer_of(part, [lead, step]) == ("partly", [step, lead])
+    assert answer_of(part, [lead, other]) == ("not_found", [])
+
+
+def test_words_about_the_subject_are_part_of_an_answer_to_a_wide_question_and_none_to_one_for_a_figure():
+    about = Told("f1", "Tolven Bay is a bay of sand.", "Tolven Bay", "")
+    wide, narrow = "How did the winter storms affect the mussel plots in Tolven Bay?", "How deep is Tolven Bay?"
+
+    assert [answer_of(parts_of(one)[0], [about])[0] for one in (wide, narrow)] == ["partly", "not_found"]

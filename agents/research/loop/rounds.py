@@ -228,19 +228,12 @@ class Rounds:
                 }
             )
         decided = decide(
-            iteration=in_phase,
-            max_iterations=max(1, max_rounds),
-            reflection=self._reflection,
-            left_s=(left := self.ctx.collecting_left),
-            reserve_s=0.0 if left else 1.0,
-            retries=retries_of(everything),
-            criteria_met=after.met,
-            novelty=None if number == 1 else fresh,
-            novelty_threshold=self.loop.novelty_threshold,
-            early_termination=self.loop.early_termination,
-            finishing=self.ctx.finishing,
-            summary=summary_of(new, found),
-        )
+            iteration=in_phase, max_iterations=max(1, max_rounds), reflection=self._reflection,
+            left_s=(left := self.ctx.collecting_left), reserve_s=0.0 if left else 1.0,
+            retries=retries_of(everything), criteria_met=after.met, novelty=None if number == 1 else fresh,
+            novelty_threshold=self.loop.novelty_threshold, early_termination=self.loop.early_termination,
+            finishing=self.ctx.finishing, summary=summary_of(new, found),
+        )  # fmt: skip
         link = next(iter(linked_from(everything)), None)
         if decided.decision.shouldContinue and not decided.decision.urlToSearch and link and link.priority >= WANTED:
             # What a source points at for the very question is read, though the reflection named no address.
@@ -257,20 +250,13 @@ class Rounds:
             log.info("%s, round %d: %s", self.ctx.path, number, decided.reason)
         self.gaps = decided.decision.gaps or after.missing
         record = RoundRecord(
-            node=self.ctx.path,
-            round=number,
-            phase=phase.title,
-            decision=decided.decision,
-            reason=decided.reason,
+            node=self.ctx.path, round=number, phase=phase.title, decision=decided.decision, reason=decided.reason,
             tag=decided.tag,
             delta=delta(self._before, after, len(found), len({f.source_id for f in found}), len(dispatch.skipped)),
             confidence=after.confidence,
             judged=self._reflection.confidence if self._reflection and self._is_asked else None,
-            coverage=after.coverage,
-            contradictions=disputes,
-            novelty=fresh,
-            adopted=adopted,
-        )
+            coverage=after.coverage, contradictions=disputes, novelty=fresh, adopted=adopted,
+        )  # fmt: skip
         self.records.append(record)
         self.ctx.emit(f"round:{number}", RoundEnded(node=self.ctx.path, record=record))
         if adopted:
@@ -417,23 +403,14 @@ class Rounds:
         if ctx.finishing or ctx.collecting_left == 0 or nothing_answers(findings) or known:
             return None
         return ReflectionInput(
-            query=setting.query,
-            objective=self.given.node.objective,
-            questions=tuple(self.questions),
-            statements=statements_of(findings),
-            missing=lacking,
-            dispatched=dispatch.known,
-            exhausted=retries_of(findings).exhausted(),
-            failed_queries=failed_queries(findings),
-            raised=raised_by(findings),
-            linked=tuple(f"{one.url}: {one.context}" for one in linked_from(findings)),
-            round=number,
-            max_rounds=max(number, max_rounds),
-            minutes_left=None if ctx.left is None else round(ctx.left / 60, 1),
-            language=setting.language,
-            query_type=setting.query_type,
-            today=setting.today,
-        )
+            query=setting.query, objective=self.given.node.objective, questions=tuple(self.questions),
+            statements=statements_of(findings), missing=lacking, dispatched=dispatch.known,
+            exhausted=retries_of(findings).exhausted(), failed_queries=failed_queries(findings),
+            raised=raised_by(findings), linked=tuple(f"{one.url}: {one.context}" for one in linked_from(findings)),
+            round=number, max_rounds=max(number, max_rounds),
+            minutes_left=None if ctx.left is None else round(ctx.left / 60, 1), language=setting.language,
+            query_type=setting.query_type, today=setting.today,
+        )  # fmt: skip
 
     async def _end(
         self, asking: ReflectionInput | None, lacking: tuple[str, ...], number: int, *, may_close: bool

@@ -314,16 +314,10 @@ class _Sweep:
 
     def _finding(self, status: NodeStatus, note: str) -> Finding:
         return Finding(
-            path=self.ctx.path,
-            title=self.leaf.title,
-            role="leaf",
-            status=status,
-            note=note,
-            asked=sub_questions(self.leaf),
-            engine_note=self.stood_in,
-            problems=tuple(self.problems),
+            path=self.ctx.path, title=self.leaf.title, role="leaf", status=status, note=note,
+            asked=sub_questions(self.leaf), engine_note=self.stood_in, problems=tuple(self.problems),
             **spent(self.ctx, self.started),
-        )
+        )  # fmt: skip
 
     def _reject(self, hit: Hit, reason: str) -> None:
         card = self.cards.get(hit.url)

@@ -290,9 +290,6 @@ def attempt_number(attempts: tuple[RetryEntry, ...], leaf: Leaf) -> int:
 def query_of(setting: Setting, text: str) -> SearchQuery:
     """Put one search of a query together."""
     return SearchQuery(
-        text=text,
-        include_domains=setting.domains,
-        exclude_domains=setting.exclude_domains,
-        date_from=setting.date_from,
-        date_to=setting.date_to,
-    )
+        text=text, include_domains=setting.domains, exclude_domains=setting.exclude_domains,
+        date_from=setting.date_from, date_to=setting.date_to,
+    )  # fmt: skip

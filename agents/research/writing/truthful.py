@@ -183,14 +183,9 @@ async def checked(
     ]
     passed, shortfalls = gates(ledger, confidence, ratio, wanted) if draft.references else ((), ())
     truth = Truth(
-        answers=answers,
-        claims=tuple(one.claim for one in done),
-        checks=checks,
-        gates=passed,
-        shortfalls=shortfalls,
-        verifiable_ratio=ratio,
-        confidence=confidence,
-    )
+        answers=answers, claims=tuple(one.claim for one in done), checks=checks, gates=passed, shortfalls=shortfalls,
+        verifiable_ratio=ratio, confidence=confidence,
+    )  # fmt: skip
     if judged_by is not None and draft.references:
         truth = truth.model_copy(
             update={"judgement": await _judge(ctx, context, outcome, draft, truth, ledger, judged_by)}
