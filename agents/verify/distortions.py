@@ -226,17 +226,12 @@ def _exchanged(mine: ParsedSentence, theirs: ParsedSentence, language: str) -> l
                 continue
             if (between[0] in both and between[-1] in both) or mutual & set(between):
                 return []  # a list, or what both do to each other
-            if any(classes(a) & classes(b) for a in one[:start] for b in one[end:]):
-                return []
-            stretches = (ours[first : first + start], ours[first + end : last])
-            shown, shown_theirs = (
-                _written(mine, [at for at in places if mine.content[at] or at in _digits(mine)]) for places in stretches
-            )
-            return (
-                [found("contradicted", "order", language, ours=shown, theirs=shown_theirs)]
-                if shown and shown_theirs
-                else []
-            )
+            alike_ends = any(classes(a) & classes(b) for a in one[:start] for b in one[end:])
+            told = [at for at in ours if mine.content[at] or mine.roots[at][:1].isdigit()]
+            ends = (ours[first : first + start], ours[first + end : last])
+            shown, swapped = (_written(mine, [at for at in part if at in told]) for part in ends)
+            order = found("contradicted", "order", language, ours=shown, theirs=swapped)
+            return [order] if shown and swapped and not alike_ends else []
     return []
 
 
@@ -277,10 +272,6 @@ def _heads(unit: ParsedSentence) -> list[int]:
     ahead = {(one, other) for name in unit.names for one, other in pairwise(name.words)}
     pairs = zip(unit.words, (*unit.words[1:], ""), strict=True)
     return [at for at, pair in enumerate(pairs) if unit.content[at] and pair not in ahead]
-
-
-def _digits(unit: ParsedSentence) -> set[int]:
-    return {at for at, one in enumerate(unit.roots) if one[:1].isdigit()}
 
 
 def _places(unit: ParsedSentence) -> list[int]:
