@@ -33,6 +33,7 @@ _STATUS: dict[int, SearchFault] = {
     401: "auth",
     402: "quota",
     403: "auth",
+    407: "connection",
     408: "timeout",
     413: "query",
     414: "query",
@@ -136,9 +137,8 @@ def refused(
 ) -> SearchFailed:
     """Make a failure of an HTTP answer: its status, how long it asks to wait, its words."""
     wait = wait_asked({name.lower(): value for name, value in headers.items()}, said)
-    own: SearchFault | None = "connection" if status == PROXY_REFUSES else None
     return SearchFailed(
-        own or fault_of(status, said, asks_to_wait=wait is not None),
+        fault_of(status, said, asks_to_wait=wait is not None),
         provider,
         f"HTTP {status} {said}",
         answer=said,
@@ -148,7 +148,6 @@ def refused(
     )
 
 
-PROXY_REFUSES = 407
 LIBRARY_NAME = "library"
 SAMPLE_NAME = "sample library"
 FILES_NAME = "your files"
