@@ -167,7 +167,7 @@ class Said(str):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: object) -> CoreSchema:
-        writes = core_schema.plain_serializer_function_ser_schema(cls.written)
+        writes = core_schema.plain_serializer_function_ser_schema(lambda one: cls.read(one).written())
         return core_schema.no_info_plain_validator_function(cls.read, serialization=writes)
 
     @classmethod

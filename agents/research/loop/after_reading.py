@@ -7,6 +7,7 @@ from collections.abc import Container, Mapping, Sequence
 
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding
+from agents.contracts.frozen import Said
 from agents.contracts.plan import Leaf, Node
 from agents.contracts.sources import Candidate, SourceCard
 from agents.contracts.verification import Claim, CounterSearch
@@ -67,7 +68,7 @@ def _with(finding: Finding, facts: tuple[Fact, ...], cards: Mapping[str, SourceC
     sources = tuple(cards[source] for source in dict.fromkeys(fact.source_id for fact in facts))
     update: dict[str, object] = {"facts": facts, "sources": sources}
     if not facts:
-        update |= {"status": "empty", "note": FOR_OTHERS}
+        update |= {"status": "empty", "note": Said(FOR_OTHERS)}
     return finding.model_copy(update=update)
 
 

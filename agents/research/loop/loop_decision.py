@@ -13,7 +13,7 @@ from typing import Literal
 
 from agents.contracts.fact import Fact, Insights, LinkedSource
 from agents.contracts.finding import Finding
-from agents.contracts.frozen import Frozen
+from agents.contracts.frozen import Frozen, Said
 from agents.contracts.plan import Leaf, LeafBudget, LoopDecision, Node, ReflectionResponse
 from agents.contracts.sources import SourceCard
 from agents.offline.questions import asks_for_facts, parts_of
@@ -398,7 +398,7 @@ def unused(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
                 "markdown": "",
                 "children": unused(finding.children),
                 "status": "partial" if finding.status == "done" else finding.status,
-                "note": finding.note or "not used: it lowered the confidence of what was known",
+                "note": finding.note or Said("not used: it lowered the confidence of what was known"),
             }
         )
         for finding in findings
