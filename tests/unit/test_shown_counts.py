@@ -102,6 +102,22 @@ def test_a_part_that_stands_in_plan_and_question_is_listed_once() -> None:
     assert sum(one.startswith("Which differences") for one in listed) == 1
 
 
+def test_a_word_that_only_the_plan_uses_makes_no_question_incomplete_and_one_of_the_user_does() -> None:
+    def told(query: str) -> dict[str, str]:
+        leaf = Leaf(
+            title="l", objective="o", questions=("How often was the ferry line closed in 2023?",), searches=("s",)
+        )
+        plan = Plan(query=query, root=Node(title="r", objective="o", children=(leaf,)))
+        bound = contract().model_copy(update={"plans": (plan,)})
+        return {one.question: one.status for one in answers_of(bound, (CLOSURES,))}
+
+    own = "On how many days was the line closed in the winter of 2022/23?"
+    assert told(own) == {own: "answered"}
+    assert told("How often was the ferry line closed in 2023?") == {
+        "How often was the ferry line closed in 2023?": "partly"
+    }
+
+
 def test_no_word_of_a_table_runs_into_the_next_column() -> None:
     evidence = (Evidence(fact_id="f1", source_id="s1", domain="a.org", stance="supports", strength=0.9, quote="q"),)
     long = "Between January 2020 and December 2024 the programme planted 44.6 hectares of eelgrass in Tolven Bay. " * 2

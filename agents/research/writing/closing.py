@@ -251,7 +251,10 @@ def is_degraded(findings: tuple[Finding, ...]) -> bool:
 
 
 def answers_of(contract: Contract, findings: tuple[Finding, ...]) -> tuple[QuestionAnswer, ...]:
-    """Say of each question of the contract, and of each leaf of its plans, how far it is answered."""
+    """Say of each question of the contract, and of each leaf of its plans, how far it is answered.
+
+    What a plan asks beyond the user's words is not incomplete for a word of the plan's own: it is answered, or not at all.
+    """
     found: dict[Hashable, QuestionAnswer] = {}
     for plan, finding in zip(contract.plans, findings, strict=True):
         rows = _rows(finding)
@@ -260,7 +263,7 @@ def answers_of(contract: Contract, findings: tuple[Finding, ...]) -> tuple[Quest
         for section, question in _planned(plan):
             for part in parts_of(question):
                 _add(found, question if len(parts_of(question)) == 1 else read_alone(part), part, rows, section)
-    return tuple(found.values())
+    return tuple(one for one in found.values() if one.asked or one.status != "partly")
 
 
 def _rows(finding: Finding) -> list[Told]:
