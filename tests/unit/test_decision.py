@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agents.contracts.finding import Finding
 from agents.contracts.plan import ReflectionResponse
 from agents.research.loop.loop_decision import MAX_GAPS, decide
+from agents.research.loop.node import graded
 from agents.research.loop.success import Retries
 
 URL = "https://orvane.example/ferry"
@@ -231,3 +233,16 @@ def test_a_decision_can_always_be_stored_and_only_continues_within_every_bound(s
         assert not finish
         assert round_ < 3
         assert left is None or left >= 90.0
+
+
+@pytest.mark.parametrize(
+    ("below", "status"),
+    [
+        (("done", "done"), "done"), (("failed", "failed"), "failed"), (("empty", "failed"), "empty"),
+        (("stopped", "failed"), "stopped"), (("done", "empty"), "partial"),
+    ],
+)  # fmt: skip
+def test_an_executor_ends_as_its_branches_did(below, status):
+    leaves = [Finding(path=f"job/0/{n}", title="A", role="leaf", status=one) for n, one in enumerate(below)]
+
+    assert graded(tuple(leaves))[0] == status
