@@ -36,7 +36,7 @@ OUTSIDE = frozenset({
     "Methodology.dispatched_topics", "Methodology.retry_tracking", "RetryTracking.subquestions", "RetryTracking.total_exhausted",
     "TimeBudget.total_minutes", "TimeBudget.synthesis_reserve_minutes", "TimeBudget.started_at", "GapAnalysis.loop_decision",
     "ResearchState.time_budget", "ResearchState.iteration", "ResearchState.retry_tracking", "ResearchState.gap_analysis",
-    "ReportDocument.answers", "ReportDocument.gates", "ReportDocument.rounds_log", "ReportDocument.shortlists",
+    "ReportDocument.gates", "ReportDocument.rounds_log", "ReportDocument.shortlists",
     # What else HTTP answers: a listed job, and the event of a search whose provider failed.
     "JobSummary.created", "SearchFailure.fault",
     # Filled into a text by name.

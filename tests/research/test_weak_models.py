@@ -131,6 +131,45 @@ async def test_what_answers_a_question_is_added_where_the_writer_leaves_it_out(b
     assert "2006" in report.markdown.split("## References")[0]
 
 
+EARL = (
+    "Following the 1063 invasion of Wales by Harold and Tostig Godwinson that overthrew Gruffydd, Rhiwallon and Bleddyn "
+    "jointly received Powys and Gwynedd: Tostig Godwinson was an Anglo-Saxon Earl of which location?"
+)
+WALES = {
+    "https://bleddyn.example/": (
+        "Bleddyn ap Cynfyn",
+        "Bleddyn ap Cynfyn was an 11th-century Welsh king, installed by Harold and Tostig Godwinson in 1063. "
+        "Bleddyn became king of Powys on his brother Rhiwallon's death in 1069.",
+    ),
+    "https://rhiwallon.example/": (
+        "Rhiwallon ap Cynfyn",
+        "Rhiwallon ap Cynfyn was a Welsh king. Following the 1063 invasion of Wales by Harold and Tostig Godwinson that "
+        "overthrew Gruffydd, Rhiwallon and Bleddyn jointly received Powys and Gwynedd.",
+    ),
+    "https://tostig.example/": (
+        "Tostig Godwinson",
+        "Tostig Godwinson was an Anglo-Saxon Earl of Northumbria and brother of King Harold Godwinson.",
+    ),
+}
+
+
+async def test_of_what_answers_in_part_the_fact_that_says_most_is_not_left_out(bench):
+    def beside(request):
+        written = Worker()(request)
+        if isinstance(written, Section):
+            fact = next(fact for fact in request.given.facts if fact.source == "Bleddyn ap Cynfyn")
+            return Section(markdown=f"{fact.statement}[f{fact.number}]")
+        return written
+
+    model = working_model({EARL: tree(leaf("Earl", EARL))}, synthesizer=beside)
+    work = bench(model, searcher=ScriptedSearcher(WALES))
+    query = QUERY.model_copy(update={"text": EARL})
+    outcome = await work.run(BRIEF.model_copy(update={"question": EARL, "queries": (query,)}))
+    report = build("a" * 32, outcome, Actual(), engine="scripted", reasons=True)
+
+    assert "Northumbria" in report.markdown.split("## References")[0]
+
+
 async def test_an_unsure_pointer_leaves_room_for_what_code_finds(bench):
     _, report = await reported(
         bench, pointing(lambda fact: fact.model_copy(update={"sure": 0.0, "sentences": fact.sentences[:1]}))

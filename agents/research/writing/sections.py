@@ -343,7 +343,9 @@ def _with_answers(markdown: str, questions: Sequence[str], facts: Sequence[Fact]
     known = {fact.id: fact for fact in facts}
     for part in (one for text in questions for whole in parts_of(text) for one in each_name(whole)):
         status, good = answer_of(part, rows)
-        if status == "answered" and asks_for_facts(part.text) and not cited & {row.fact for row in good}:
+        # Of several steps that answer in part, the one that says most of what is asked may not be missing.
+        wanted = {row.fact for row in (good if status == "answered" else good[:1])}
+        if wanted and asks_for_facts(part.text) and not cited & wanted:
             markdown = f"{markdown}\n\n{_with_mark(known[good[0].fact])}".strip()
             cited.add(good[0].fact)
     return markdown
