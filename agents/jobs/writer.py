@@ -62,7 +62,8 @@ class Writer:
         self._batch.rows[tables.events].append(row | numbered.model_dump(include={"seq", "key", "seconds"}))
         if isinstance(numbered.event, JobChanged):
             # What was found is on its way while the status says so: stages go with the status.
-            self._batch.changes[job_id] |= numbered.event.model_dump(exclude={"kind"})
+            told = numbered.event.model_dump(exclude={"kind", "note"})
+            self._batch.changes[job_id] |= {**told, "note": str(numbered.event.note)}
         self._batch.stored.append(stored)
         self._wake.set()
 

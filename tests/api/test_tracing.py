@@ -131,9 +131,9 @@ async def test_a_line_logged_deep_in_a_call_names_job_node_and_call(put, http, c
     searcher = world()
     read = searcher.read
 
-    async def telling(url, seconds=None):
+    async def telling(url, *how):
         said.warning("the site is slow")
-        return await asyncio.to_thread(lambda: said.warning("in a thread")) or await read(url, seconds)
+        return await asyncio.to_thread(lambda: said.warning("in a thread")) or await read(url, *how)
 
     searcher.read = telling
     put(searcher=searcher)

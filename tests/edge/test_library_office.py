@@ -121,8 +121,9 @@ async def test_a_file_with_a_scanned_page_is_read_and_the_page_named(open_librar
     library = open_library({"mixed.pdf": CASES / "C29" / "mixed_page2_scanned.pdf"})
 
     (note,) = (await library.survey()).documents
+    (hit,) = (await library.search(SearchQuery(text=" ".join((note.title, *note.themes))))).hits
 
-    assert "some pages could not be read (2 / 2)" in (await library.read(note.url)).tags
+    assert "some pages could not be read (2 / 2)" in (await library.read(hit.url)).tags
 
 
 async def test_a_skipped_file_is_not_read_again_until_it_changes(open_library, tmp_path):

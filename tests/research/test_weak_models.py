@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from agents.contracts.contract import Brief, PaceSeen, Query, ScopingInput, ScopingTurn, UnheardTurn
+from agents.contracts.contract import Brief, PaceSeen, Query, ScopingInput, ScopingTurn, UnheardQuery, UnheardTurn
 from agents.contracts.fact import Extraction, ExtractionInput, NumberedSentence, PointedFact, ShownSource
 from agents.contracts.finding import Frame, FrameInput, NumberedFact, Section, SectionInput
 from agents.contracts.frozen import digest
@@ -447,7 +447,7 @@ def test_a_message_is_one_query_where_a_part_of_it_leans_on_another():
     asked = "Which methods restore seagrass in Tolven Bay best, and what do they cost?"
     given = ScopingInput(message=asked, today="2026-11-28", language="en")
     one, two = (
-        Query(text=text, feasible=True, reason="small", depth_estimate=depth)
+        UnheardQuery(text=text, feasible=True, reason="small", depth_estimate=depth)
         for text, depth in (("Which methods restore seagrass best?", 1), ("What do these methods cost?", 2))
     )
     turn = UnheardTurn(queries=(one, two), query_type="other", tier="standard", language="en")

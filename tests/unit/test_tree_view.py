@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import get_args
 
 from agents.api.tree import Tree
+from agents.contracts.frozen import Said
 from agents.contracts.report import Stage
 from agents.contracts.sources import SourceCard
 from agents.core.budget import Usage
 from agents.core.events import (
-    STOOD_IN,
     JobChanged,
     NodeChanged,
     NodeState,
@@ -170,7 +170,7 @@ def test_every_event_a_reader_should_hear_of_is_in_the_feed():
         "Planning.",
         "Searching for 1 “Costs”: what it cost.",
         "Searched for 1 “Costs”: 1 document.",
-        "A search for 1 “Costs” failed: no answer",
+        "A search for 1 “Costs” failed: no answer.",
         "Read “a”: 1 fact.",
         "Left out https://b.example/: it holds no text.",
         "Wrote “Costs”, 40 words.",
@@ -184,7 +184,11 @@ def test_every_event_a_reader_should_hear_of_is_in_the_feed():
 
 def test_every_line_of_the_feed_has_a_sentence_in_the_other_languages_of_the_page():
     states = get_args(NodeState)
-    tags = (CHANGE, GUIDANCE, STOOD_IN)
+    notes = (
+        Noted(text=Said("Change {n} to the contract: {words}.", n=1, words="10 minutes"), tag=CHANGE),
+        Noted(text=Said("Your note “{words}”. {applies}", words="heed costs", applies="It applies."), tag=GUIDANCE),
+        asked("job/0/0", 1).model_copy(update={"stood_in_for": "a", "stood_in": "It was slow."}).note(),
+    )
     tree = Tree(
         numbered(
             *((0.1, JobChanged(status="running", stage=stage)) for stage in get_args(Stage)),
@@ -194,14 +198,14 @@ def test_every_line_of_the_feed_has_a_sentence_in_the_other_languages_of_the_pag
             *((0.5, SourceRead(node="job/0/0", source=card("a"), facts=facts)) for facts in (1, 2)),
             (0.6, SourceRejected(node="job/0/0", url="https://b.example/", reason="it holds no text")),
             (0.8, SectionWritten(node="job/0/0", title="Costs", words=40)),
-            *((0.9, Noted(text="It was changed.", tag=tag)) for tag in tags),
+            *((0.9, note) for note in notes),
             (1.0, ReportWritten(grade="nothing_found", title="T", references=0)),
         )
     )
     words = Path("public/words.js").read_text("utf-8")
     feed = tree.view().feed
 
-    assert len(feed) == len(get_args(Stage)) + len(states) - 1 + 9  # the three notes say the same
+    assert len(feed) == len(get_args(Stage)) + len(states) - 1 + 11
     assert {line.form for line in feed if f"'{line.form}'" not in words} == set()
 
 
