@@ -655,9 +655,10 @@ function stayAtQuestion() {
     if (!last.isConnected || !frame) return;
     const at = last.getBoundingClientRect().top,
       window_ = frame.getBoundingClientRect();
-    if (at < window_.top - 8 || at > window_.bottom - 40) last.scrollIntoView({ block: 'start' });
+    // In the lower half there is no room for its answer, which may be late.
+    if (at < window_.top - 8 || at > (window_.top + window_.bottom) / 2) last.scrollIntoView({ block: 'start' });
   };
-  const waits = [500, 900, 1500].map((ms) => setTimeout(back, ms));
+  const waits = [500, 900, 1500, 3000].map((ms) => setTimeout(back, ms));
   const leave = () => waits.forEach(clearTimeout);
   for (const kind of ['wheel', 'touchstart', 'pointerdown'])
     addEventListener(kind, leave, { once: true, passive: true, capture: true });
