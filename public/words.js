@@ -278,6 +278,12 @@ export const WORDS = {
     'Read “{title}”: {n} {n:fact|facts}.': '„{title}“ gelesen: {n} {n:Fakt|Fakten}.',
     'Left out {url}: {reason}.': 'Ausgelassen: {url} ({reason}).',
     'Round {n} ended.': 'Runde {n} ist zu Ende.',
+    '{n} {n:fact|facts} of {sources} {sources:source|sources}, known since {since}, {n:is|are} used again; {then}.':
+      '{n} {n:Fakt|Fakten} aus {sources} {sources:Quelle|Quellen}, seit {since} bekannt; {then}.',
+    '{n} {n:fact|facts} of {sources} {sources:source|sources} that other parts found {n:is|are} used again; {then}.':
+      '{n} {n:Fakt|Fakten} aus {sources} {sources:Quelle|Quellen}, aus anderen Teilen; {then}.',
+    'nothing is searched for': 'gesucht wird nichts',
+    'the rest is searched for': 'das Übrige wird gesucht',
     'Wrote “{title}”, {n} {n:word|words}.': '„{title}“ geschrieben, {n} {n:Wort|Wörter}.',
     'Writing “{title}”: {sentence}': 'Schreibt „{title}“: {sentence}',
     'Report saved, {n} {n:reference|references}.': 'Bericht gesichert, {n} {n:Quelle|Quellen}.',

@@ -9,10 +9,10 @@ import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 
-from agents.contracts.contract import Brief
+from agents.contracts.contract import Brief, place
 from agents.contracts.fact import REUSABLE, Contradiction, Fact, MemoryKind, MemoryNote, Remembered, Selection
 from agents.contracts.finding import Finding
-from agents.contracts.frozen import Frozen
+from agents.contracts.frozen import Frozen, Said
 from agents.contracts.plan import Leaf, Plan
 from agents.contracts.report import Commission, Outcome
 from agents.contracts.sources import Hit, SearchQuery, SourceCard
@@ -22,7 +22,7 @@ from agents.core.events import Noted, SourceRead
 from agents.core.port import Ctx, Handler, Handlers
 from agents.memory.knowledge import KnowledgeStore, MemoryDown, in_time
 from agents.nlp.tokens import content_words
-from agents.offline.questions import LOOKUPS, parts_of
+from agents.offline.questions import LOOKUPS, Question, parts_of
 from agents.research.loop.topics import beyond, compare
 from agents.research.planning.drafting import DraftGiven, plan_by, with_leaves
 from agents.research.reading.answering import answers, is_foreign
@@ -56,6 +56,15 @@ MOST_LINKS, LINK_PRIORITY, LINK_WORDS = 2, 0.6, 2
 question in what it said of them."""
 MOST_TOLD = 12
 """Questions answered before that a planner is told of."""
+
+KNOWN_BEFORE = (
+    "{n} {n:fact|facts} of {sources} {sources:source|sources}, known since {since}, {n:is|are} used again; {then}."
+)
+KNOWN_HERE = (
+    "{n} {n:fact|facts} of {sources} {sources:source|sources} that other parts found {n:is|are} used again; {then}."
+)
+ALL_KNOWN, SOME_KNOWN = Said("nothing is searched for"), Said("the rest is searched for")
+"""What a leaf says of the facts it takes over, of earlier research or of this run."""
 
 
 class Recalled(Frozen):
@@ -97,6 +106,13 @@ class Recollection(KeptAnswers):
         super().__init__(store, owner, now)
         self.texts = texts
         self._opening: asyncio.Task[object] | None = None
+        self._here: dict[str, tuple[str, Fact, SourceCard]] = {}
+
+    def met(self, finding: Finding) -> None:
+        """Know what a leaf of this run has found: those after it need not search for it again."""
+        cards = {card.id: card for card in finding.sources}
+        for fact in finding.facts:
+            self._here.setdefault(fact.id, (place(finding.path), fact, cards[fact.source_id]))
 
     async def _opened(self) -> None:
         """Open the knowledge base once in a run, for all branches that ask at the same time."""
@@ -112,10 +128,13 @@ class Recollection(KeptAnswers):
         await self._opened()
         return await in_time(self.store.get(self.owner, where), RECALL_S)
 
-    async def recall(self, questions: tuple[str, ...], setting: Setting) -> Recalled:
-        """Find the facts that answer questions, as far as they are fresh enough and within the limits of the run."""
+    async def recall(self, questions: tuple[str, ...], setting: Setting, leaf: str = "") -> Recalled:
+        """Find the facts that answer questions, as far as they are fresh enough and within the limits of the run.
+
+        What other leaves of this run than the one at `leaf` have found comes first.
+        """
         try:
-            known = await self._known(questions, setting)
+            known = await self._known(questions, setting, place(leaf))
             return known.model_copy(update={"links": await self._links(known.open, setting)})
         except MemoryDown as error:
             return Recalled(open=questions, fault=error.notice)
@@ -145,7 +164,7 @@ class Recollection(KeptAnswers):
                 stands = await asyncio.to_thread(says_the_same, before, after, quotes)
         return Rechecked(card=card.model_copy(update={"retrieved": now.retrieved}), stands=stands)
 
-    async def _known(self, questions: tuple[str, ...], setting: Setting) -> Recalled:
+    async def _known(self, questions: tuple[str, ...], setting: Setting, leaf: str = "") -> Recalled:
         keep = min(keeps(one, setting.query_type, setting.today) for one in questions)
         # What a leaf that asked just this came to, all of it and in its order: whoever writes over it is asked the same.
         for whole in await self._got(Selection(ids=(reading_key(*questions),))):
@@ -155,10 +174,16 @@ class Recollection(KeptAnswers):
                 return _recalled_of(zip(usable, whole.topics, strict=True))
         found = [(item, question) for question in questions for item in await self._answering(question, setting)]
         known = _recalled_of(found)
-        cards = known.sources[:MOST_PAGES]
-        facts = spread(
-            tuple(fact for fact in known.facts if any(fact.source_id == card.id for card in cards)), MOST_FACTS
-        )
+        here = {
+            fact.id: (fact.model_copy(update={"topic": question}), card)
+            for question in questions
+            for where, fact, card in self._here.values()
+            if where != leaf and _is_answer(parts_of(question), fact, card)
+        }
+        pages = {card.id: card for card in (*(card for _, card in here.values()), *known.sources)}
+        cards = tuple(pages.values())[:MOST_PAGES]
+        every = (*(fact for fact, _ in here.values()), *(fact for fact in known.facts if fact.id not in here))
+        facts = spread(tuple(one for one in every if any(one.source_id == card.id for card in cards)), MOST_FACTS)
         return Recalled(facts=facts, sources=cards, open=missing(questions, facts))
 
     async def _links(self, questions: Sequence[str], setting: Setting) -> tuple[str, ...]:
@@ -184,9 +209,7 @@ class Recollection(KeptAnswers):
             found += [
                 one
                 for one in await self._found(question, ("fact",), 12)
-                # Words of another language can't be held against a question: they are read anew, and judged.
-                if one.fact and one.source and not is_foreign(parts[0], one.fact.quote, one.source.head)
-                if any(answers(part, one.fact.quote, one.source.title, one.source.head) for part in parts)
+                if one.fact and one.source and _is_answer(parts, one.fact, one.source)
             ]
         found.sort(key=lambda one: (one.verdict == "quoted", -(one.confidence or 0)))
         return [one for one in found if self._holds(one, keep, setting)]
@@ -265,6 +288,13 @@ def _recalled_of(found: Iterable[tuple[Remembered, str]]) -> Recalled:
         ),
         sources=tuple({card.id: card for _, _, card, _ in held.values()}.values()),
     )
+
+
+def _is_answer(parts: Sequence[Question], fact: Fact, card: SourceCard) -> bool:
+    """Tell whether a fact answers what is looked up; words of another language are read anew, and judged."""
+    if not all(part.kind in LOOKUPS for part in parts) or is_foreign(parts[0], fact.quote, card.head):
+        return False
+    return any(answers(part, fact.quote, card.title, card.head) for part in parts)
 
 
 def _leads(question: str, link: Remembered) -> bool:
@@ -348,6 +378,7 @@ def _asking(first: Handler, leaf: Handler, context: RunContext, memory: Recollec
             given = await _recalled(ctx, context, memory, given)
             handler = first if given.leaf.searches else leaf
         finding: Finding = await handler.run(ctx, given)
+        memory.met(finding)
         return finding
 
     return Handler(run=run, takes=LeafGiven, gives=Finding)
@@ -356,7 +387,9 @@ def _asking(first: Handler, leaf: Handler, context: RunContext, memory: Recollec
 async def _recalled(ctx: Ctx, context: RunContext, memory: Recollection, given: LeafGiven) -> LeafGiven:
     """Give a leaf what is known, as far as its pages are unchanged, and leave to it what has to be searched for."""
     leaf, questions = given.leaf, sub_questions(given.leaf)
-    recalled = await ctx.call("recall", "0", memory.recall, questions, given.setting, gives=Recalled, pool="local")
+    recalled = await ctx.call(
+        "recall", "0", memory.recall, questions, given.setting, ctx.path, gives=Recalled, pool="local"
+    )
     memory.note(recalled.fault)
     known = recalled.sources
     pages = [
@@ -377,10 +410,10 @@ async def _recalled(ctx: Ctx, context: RunContext, memory: Recollection, given: 
         for card in unchanged.values():
             count = sum(fact.source_id == card.id for fact in facts)
             ctx.emit(f"known:{card.id}", SourceRead(node=ctx.path, source=card, facts=count))
-        since = min(fact.known_since for fact in facts)
-        searching = "" if open_ones else "; nothing is searched again"
-        said = f"{len(facts)} facts of {len(unchanged)} sources are known since {since}, unchanged where they answered{searching}."
-        ctx.emit("known", Noted(node=ctx.path, text=said))
+        since = min((fact.known_since for fact in facts if fact.known_since), default="")
+        said = {"n": len(facts), "sources": len(unchanged), "then": SOME_KNOWN if open_ones else ALL_KNOWN}
+        text = Said(KNOWN_BEFORE, since=since, **said) if since else Said(KNOWN_HERE, **said)
+        ctx.emit("known", Noted(node=ctx.path, text=text))
     cards = {card.id: card for card in (*given.known_sources, *unchanged.values())}
     return given.model_copy(
         update={"leaf": leaf, "known": (*given.known, *facts), "known_sources": tuple(cards.values())}

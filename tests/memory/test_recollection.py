@@ -8,7 +8,7 @@ import pytest
 from agents.contracts.contract import Brief, ScopingTurn, UnheardTurn
 from agents.contracts.fact import MemoryNote, Remembered, Selection, Sighting
 from agents.contracts.frozen import digest
-from agents.contracts.plan import Leaf, PlanningInput
+from agents.contracts.plan import Leaf, PlanningInput, ReflectionResponse
 from agents.contracts.sources import Source
 from agents.contracts.verification import Claim, Evidence, SentenceCheck
 from agents.core.budget import NOTHING, Deadline
@@ -73,12 +73,12 @@ class Life:
             START,
             pages,
         )
-        self.count = 0
+        self.count, self.by_role = 0, {}
 
     async def run(self, query=QUERY, **brief):
         self.count += 1
         web = ScriptedSearcher([page(url, *said) for url, said in self.pages.items()])
-        work = Bench(working_model(PLANS), web)
+        work = Bench(working_model(PLANS, **self.by_role), web)
         work.texts = self.texts
         plain = work.handlers
 
@@ -224,6 +224,40 @@ async def test_a_neighbouring_question_searches_only_for_what_is_missing(life):
     assert {fact.topic for fact in facts_of(outcome) if fact.known_since} <= {CLOSED, COST}
     assert any(fact.known_since for fact in facts_of(outcome))
     assert any(fact.topic == CREW and not fact.known_since for fact in facts_of(outcome))
+
+
+async def test_what_one_leaf_found_is_asked_before_a_later_one_of_the_same_run_searches(life):
+    """A later round asks in words of its own what a leaf before it has found; it is neither searched for nor read again."""
+    asked_again = "How many days was the Orvane ferry line closed in the winter of 2022?"
+    unknown = "How many sailors did the Orvane ferry employ in 2022?"
+    more = ReflectionResponse(
+        sufficient=False, confidence=0.4, gaps=("What is open.",), new_queries=(asked_again, unknown)
+    )
+    enough = more.model_copy(update={"sufficient": True, "gaps": (), "new_queries": ()})
+    life.by_role = {"reflector": lambda request: more if request.given.round == 1 else enough}
+
+    outcome, web, *_ = await life.run()
+
+    later = {
+        part.asked: part for finding in outcome.findings for part in finding.walk() if part.is_later and part.asked
+    }
+    again = later[(asked_again,)]
+    assert {fact.quote for fact in again.facts} >= {text for url, (_, text) in PAGES.items() if url.endswith("days")}
+    assert not any(fact.known_since for fact in again.facts)
+    assert not again.searches
+    assert later[(unknown,)].searches
+    said = [one.event.text for one in life.bench.last.events if type(one.event).__name__ == "Noted"]
+    assert "2 facts of 2 sources that other parts found are used again; nothing is searched for." in said
+
+
+async def test_a_leaf_that_is_tried_again_takes_nothing_of_its_own_for_anothers(life):
+    outcome, *_ = await life.run()
+    asked = ("How many days was the Orvane ferry line closed in the winter of 2022?",)
+    memory = Recollection(life.store, "somebody else", life.texts, lambda: life.now)
+    memory.met(next(part for part in outcome.findings[0].walk() if part.asked == (CLOSED,)))
+
+    assert (await memory.recall(asked, Setting(query=QUERY.text), "job/0/0+2")).open == asked
+    assert (await memory.recall(asked, Setting(query=QUERY.text), "job/0/1")).open == ()
 
 
 async def test_while_a_plan_is_written_searches_begin_only_for_what_is_not_known(life):
