@@ -7,7 +7,7 @@ from chainlit.data.base import BaseDataLayer
 from chainlit.server import app as server_app
 from chainlit.server import sio
 from chainlit.session import WebsocketSession
-from chainlit.types import ThreadDict
+from chainlit.types import MessagePayload, ThreadDict
 
 from agents.api.routes import in_front, opened
 from agents.api.serve import LOCAL, on_loopback, sign_sessions
@@ -18,6 +18,12 @@ site = opened()
 chat = Chat(site)
 in_front(server_app, memory_page, page_words)
 sign_sessions(site.settings.data_dir)
+
+
+if not hasattr(sio, "dossier_connected"):
+    sio.dossier_connect = sio.handlers["/"]["connect"]
+    sio.dossier_connected = sio.handlers["/"]["connection_successful"]
+    sio.dossier_message = sio.handlers["/"]["client_message"]
 
 
 @cl.on_app_startup
@@ -107,6 +113,12 @@ async def contract_edit(action: cl.Action) -> str:
     return "".join(said)
 
 
+@sio.on("client_message")
+async def on_client_message(sid: str, payload: MessagePayload) -> None:
+    """Hand a message on, with as many files as a page sends at most: each that is named would be read."""
+    await sio.dossier_message(sid, {**payload, "fileReferences": (payload.get("fileReferences") or [])[: chat.most_files]})
+
+
 @sio.on("stop")
 async def on_stop(sid: str) -> None:
     """Break off the answer at hand; in Chainlit's own handler's place, which would say it in fixed words first."""
@@ -117,11 +129,6 @@ async def on_stop(sid: str) -> None:
     if session.current_task:
         session.current_task.cancel()
     await shielded(chat.stopped)
-
-
-if not hasattr(sio, "dossier_connected"):
-    sio.dossier_connect = sio.handlers["/"]["connect"]
-    sio.dossier_connected = sio.handlers["/"]["connection_successful"]
 
 
 @sio.on("connect")

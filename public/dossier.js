@@ -809,10 +809,6 @@ const NAMES = {
   '#stop-button': 'Stop answering',
   '#theme-toggle': 'Light or dark',
   '#user-nav-button': 'User',
-  '.positive-feedback-off': 'Helpful',
-  '.positive-feedback-on': 'Helpful, chosen',
-  '.negative-feedback-off': 'Not helpful',
-  '.negative-feedback-on': 'Not helpful, chosen',
 };
 const SHAPES = {
   'lucide-copy': 'Copy',

@@ -18,7 +18,7 @@ import chainlit.server as chainlit_server
 from chainlit.auth import create_jwt, get_current_user, get_token_from_cookies, set_auth_cookie
 from chainlit.chat_context import chat_contexts
 from chainlit.element import Element
-from chainlit.session import WebsocketSession
+from chainlit.session import WebsocketSession, ws_sessions_id
 from chainlit.user import User
 from fastapi import Depends, HTTPException, Request, Response
 from starlette.datastructures import Headers, MutableHeaders
@@ -26,7 +26,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agents.api.app_state import AddressLimit, Site, cost_of
-from agents.api.error_responses import ApiError, is_ours
+from agents.api.error_responses import ApiError
 from agents.api.serve import LOCAL, is_the_key, on_loopback, owner_name
 from agents.core.settings import LOOPBACK, Settings
 from agents.search.uploads import MAX_BYTES
@@ -123,7 +123,7 @@ UPLOADS = "/project/file"
 FRAMING = 100_000
 """Bytes of a request beside the file itself, at most."""
 MAX_BODY = 1_000_000
-"""Bytes of the body of any other request of ours."""
+"""Bytes of the body of any other request: read before it is known who asks."""
 _SANDBOX = {"content-security-policy": "sandbox; default-src 'none'", "x-content-type-options": "nosniff"}
 
 
@@ -134,10 +134,10 @@ class BodyBounds:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        upload = scope["type"] == "http" and scope["path"].startswith(UPLOADS)
-        if not upload and not (scope["type"] == "http" and is_ours(scope["path"])):
+        if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        upload = scope["path"].startswith(UPLOADS)
         most, why = (MAX_BYTES + FRAMING, TOO_LARGE) if upload else (MAX_BODY, TOO_LONG)
         said = Headers(scope=scope).get("content-length", "")
         if said.isdecimal() and int(said) > most:
@@ -159,11 +159,14 @@ class BodyBounds:
 
 
 TOO_LARGE = f"Files may have up to {MAX_BYTES // 1_000_000} MB."
+MOST_HELD = 2_000_000_000
+"""Bytes of files that lie on the disk for the open pages of one user, at most; each page's go an hour after it closed."""
+TOO_MANY = "Too many files lie here already. Close other chats, or try again in an hour."
 TOO_LONG = f"The body is longer than {MAX_BODY:,} bytes. Put long texts into your library."
 
 
 def take_uploads() -> None:
-    """Teach Chainlit's sessions to keep empty files, so that the chat can say that they are; once."""
+    """Teach Chainlit's sessions to keep empty files, so that the chat can say that they are, and not endlessly many; once."""
     if getattr(WebsocketSession, "dossier_uploads", False):
         return
     WebsocketSession.dossier_uploads = True
@@ -172,6 +175,9 @@ def take_uploads() -> None:
     async def persist_file(
         self: WebsocketSession, name: str, mime: str, path: str | None = None, content: bytes | str | None = None
     ) -> dict[str, object]:
+        held = [one.files for one in ws_sessions_id.values() if one.user == self.user]
+        if sum(file["size"] for files in held for file in files.values()) + len(content or b"") > MOST_HELD:
+            raise HTTPException(413, TOO_MANY)
         if path or content:
             kept: dict[str, object] = await persist(self, name, mime, path, content)
             return kept
@@ -241,10 +247,14 @@ class RequestGuard:
     def refusal(self, headers: Headers) -> str:
         """Say why a request is refused; empty when it is not."""
         authority, origin = headers.get("host", ""), headers.get("origin")
-        # A name of somebody's own that resolves to this machine would make a foreign page look like ours.
-        if self.loopback and (urlsplit(f"//{authority}").hostname or "").lower() not in LOOPBACK:
+        try:
+            host, site = urlsplit(f"//{authority}").hostname or "", urlsplit(origin or "").netloc
+        except ValueError:  # a bracket that nothing closes
             return "This address is not one of this server's."
-        if origin is not None and origin not in self.origins and urlsplit(origin).netloc != authority:
+        # A name of somebody's own that resolves to this machine would make a foreign page look like ours.
+        if self.loopback and host.lower() not in LOOPBACK:
+            return "This address is not one of this server's."
+        if origin is not None and origin not in self.origins and site != authority:
             return "Requests from other sites are refused."
         if headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
             return "Requests from other sites are refused."

@@ -112,14 +112,25 @@ def described() -> dict[str, object]:
     return found
 
 
-CHAINLITS = frozenset({"/docs", "/docs/oauth2-redirect", "/redoc", "/openapi.json"})
-"""Descriptions of Chainlit's own routes, which FastAPI offers to everybody: nobody here needs them."""
+NEEDED = frozenset(
+    """/public/{filename:path} /assets/{filename:path} /favicon /logo /avatars/{avatar_id:str} /health / /{full_path:path}
+    /login /logout /user /auth/config /auth/header /set-session-cookie /project/translations /project/settings
+    /project/threads /project/thread /project/thread/{thread_id} /project/thread/{thread_id}/element/{element_id}
+    /project/action /project/file /project/file/{file_id} /ws/socket.io""".split()
+)
+"""What the page asks of Chainlit. Nothing else of its stays up: it describes its routes to everybody, and some of them (ratings,
+elements, sharing) take an id without asking whose it is."""
+UNUSED = ("edit_message", "message_favorite", "fetch_favorites", "window_message", "audio_start", "audio_chunk", "audio_end")
+"""What a page could send over its socket for parts of Chainlit that are off here, and that it would do all the same."""
 
 
 def install_routes(app: FastAPI) -> None:
-    """Put up our routes, and the shape of their errors; take down what describes Chainlit's."""
+    """Put up our routes, and the shape of their errors; take down what nobody needs of Chainlit's."""
     answer_errors(app)
-    app.router.routes[:] = [route for route in app.router.routes if getattr(route, "path", "") not in CHAINLITS]
+    for router in (app.router, chainlit_server.router):
+        router.routes[:] = [one for one in router.routes if (getattr(one, "path", None) or "/") in NEEDED]
+    for event in UNUSED:
+        chainlit_server.sio.handlers["/"].pop(event, None)
     in_front(app, *FACES)
     app.router.routes.insert(0, mcp_route)
 

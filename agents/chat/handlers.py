@@ -39,7 +39,7 @@ from agents.core.paths import RESOURCES
 from agents.memory.knowledge import forget_with
 from agents.report.wording import wording
 from agents.research.planning.freeze_contract import MODES
-from agents.search.uploads import MAX_BYTES, UploadedFile, UploadResult, plain_name
+from agents.search.uploads import AT_ONCE, MAX_BYTES, MAX_FILES, UploadedFile, UploadResult, plain_name
 from agents.team import Team
 
 log = logging.getLogger(__name__)
@@ -156,6 +156,9 @@ MAX_SAID = 5_000
 
 class Chat:
     """The chat over a team: one per process."""
+
+    most_files = MAX_FILES
+    """Files that one message may name."""
 
     def __init__(self, site: Site) -> None:
         self.site, self.team = site, site.team
@@ -411,14 +414,13 @@ class Chat:
 
 
 async def given_files(message: cl.Message) -> list[UploadedFile]:
-    """Read the files that came with a message, none further than is needed to see that it is too large."""
+    """Read the files that came with a message, as many as are taken, and none further than is needed to see that it is too large."""
 
     def read() -> list[UploadedFile]:
         given = []
-        for element in message.elements or ():
-            if element.path:
-                with Path(str(element.path)).open("rb") as file:
-                    given.append(UploadedFile(element.name or "", file.read(MAX_BYTES + 1)))
+        for element in (one for one in message.elements or () if one.path):
+            with Path(str(element.path)).open("rb") as file:
+                given.append(UploadedFile(element.name or "", file.read(MAX_BYTES + 1 if len(given) < AT_ONCE else 0)))
         return given
 
     return await asyncio.to_thread(read)

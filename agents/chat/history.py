@@ -30,13 +30,14 @@ THREAD_NAME = 80
 Row = dict[str, Any]
 """One row as the database gives it."""
 
-_STEPS = """
-SELECT s.*, f.id f_id, f.value f_value, f.comment f_comment FROM steps s LEFT JOIN feedbacks f ON f."forId" = s.id WHERE
-"""
 _UPDATED = """COALESCE((SELECT MAX("createdAt") FROM steps s WHERE s."threadId" = t.id), t."createdAt")"""
 _MATCHES = """
 AND (lower(t.name) LIKE :q ESCAPE '\\' OR EXISTS(
   SELECT 1 FROM steps s WHERE s."threadId" = t.id AND lower(s.output) LIKE :q ESCAPE '\\'))
+"""
+_NAMES = """
+SELECT name FROM threads WHERE id != :id AND (name = :name OR name LIKE :more)
+AND "userId" IS COALESCE(:user, (SELECT "userId" FROM threads WHERE id = :id))
 """
 _OWNER = """
 SELECT e."objectKey" AS key, e.mime, e.name, t."userIdentifier" AS owner
@@ -98,7 +99,8 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         """Keep an element; never by fetching an address, which the stock layer would do from the server."""
         if (element.url and not element.path and not element.content) or element.thread_id in self._deleted:
             return
-        await super().create_element(element)
+        async with self._write:  # one file in memory at a time, however many a message brings
+            await super().create_element(element)
 
     async def execute_sql(self, query: str, parameters: dict[str, Any]) -> Any:
         """Run a statement, which goes to its thread and back once; the stock layer goes six times for each of them.
@@ -136,15 +138,12 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         # A chat that begins with a file has no words to be named by: it is named by the file (see `Chat.message`).
         short = (re.sub(r"\s+", " ", name).strip()[:THREAD_NAME] if name else "") or None
         if short is not None:
-            short = await self._told_apart(thread_id, short)
+            short = await self._told_apart(thread_id, short, user_id)
         await super().update_thread(thread_id, name=short, user_id=user_id, metadata=metadata, tags=tags)
 
-    async def _told_apart(self, thread_id: str, name: str) -> str:
-        """Number a name that another chat has already: the same question asked twice is two lines in the side bar."""
-        taken = await self.execute_sql(
-            "SELECT name FROM threads WHERE id != :id AND (name = :name OR name LIKE :more)",
-            {"id": thread_id, "name": name, "more": f"{name} (%"},
-        )
+    async def _told_apart(self, thread_id: str, name: str, user_id: str | None) -> str:
+        """Number a name that another chat of the user has: the same question asked twice is two lines in the side bar."""
+        taken = await self.execute_sql(_NAMES, {"id": thread_id, "name": name, "more": f"{name} (%", "user": user_id})
         names = {row["name"] for row in taken or []}
         if name not in names:
             return name
@@ -181,7 +180,7 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
     async def reword(self, step_id: str, output: str) -> StepDict | None:
         """Put another text in the place of a kept message's; None when there is no such message."""
         await self.execute_sql("UPDATE steps SET output = :o WHERE id = :id", {"id": step_id, "o": output})
-        rows = await self.execute_sql(f"{_STEPS} s.id = :id", {"id": step_id})
+        rows = await self.execute_sql("SELECT * FROM steps WHERE id = :id", {"id": step_id})
         return _step(dict(rows[0])) if rows else None
 
     # ---- how a talk stands, and what a user set
@@ -214,7 +213,7 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
             return None
         thread: Any = dict(found[0])
         thread["metadata"], thread["tags"] = _decoded(thread["metadata"], {}), _decoded(thread["tags"], None)
-        of_thread = f'{_STEPS} s."threadId" = :id ORDER BY s."createdAt", s.rowid'
+        of_thread = 'SELECT * FROM steps WHERE "threadId" = :id ORDER BY "createdAt", rowid'
         steps = await self.execute_sql(of_thread, {"id": thread_id}) or []
         elements = await self.execute_sql(
             'SELECT * FROM elements WHERE "threadId" = :id ORDER BY rowid', {"id": thread_id}
@@ -271,8 +270,6 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
 
 
 def _step(row: Row) -> StepDict:
-    feedback = {"id": row.pop("f_id"), "forId": row["id"], "value": row.pop("f_value"), "comment": row.pop("f_comment")}
-    row["feedback"] = feedback if feedback["id"] else None
     for name, default in (("metadata", {}), ("generation", None), ("tags", None), ("modes", None)):
         row[name] = _decoded(row.get(name), default)
     for name in ("waitForAnswer", "isError", "defaultOpen", "autoCollapse"):

@@ -20,3 +20,10 @@ CREATE INDEX IF NOT EXISTS ix_steps_thread ON steps("threadId","createdAt");
 CREATE INDEX IF NOT EXISTS ix_el_thread ON elements("threadId");
 CREATE INDEX IF NOT EXISTS ix_threads_user ON threads("userId");
 CREATE INDEX IF NOT EXISTS ix_fb_for ON feedbacks("forId");
+-- A browser names the ids of what it sends: none of them takes a row out of the chat, or a chat from the user, that has it.
+CREATE TRIGGER IF NOT EXISTS steps_stay BEFORE UPDATE ON steps WHEN OLD."threadId" != NEW."threadId"
+  BEGIN SELECT RAISE(ABORT, 'a message stays in its chat'); END;
+CREATE TRIGGER IF NOT EXISTS elements_stay BEFORE UPDATE ON elements WHEN OLD."threadId" != NEW."threadId"
+  BEGIN SELECT RAISE(ABORT, 'an element stays in its chat'); END;
+CREATE TRIGGER IF NOT EXISTS threads_stay BEFORE UPDATE ON threads WHEN OLD."userIdentifier" != NEW."userIdentifier"
+  BEGIN SELECT RAISE(ABORT, 'a chat stays with its user'); END;

@@ -2,13 +2,14 @@
 
 import asyncio
 import re
+import uuid
 
 import pytest
 
 from agents.chat.state import Refuse, Say, ShowContract, Started
 from agents.offline import OfflineModel
 from agents.search.searcher import SAMPLE_NAME
-from agents.search.uploads import UploadedFile
+from agents.search.uploads import UploadedFile, UploadResult
 from tests.chat.conftest import Page, make_team
 from tests.chat.test_boundary import until
 from tests.scripted_search import ScriptedSearcher
@@ -287,6 +288,42 @@ async def test_an_upload_that_is_too_large_is_refused_before_it_is_read(own, htt
 
     assert said.status_code == 413
     assert said.json() == {"detail": "Files may have up to 25 MB."}
+
+
+async def test_a_file_that_a_message_names_a_thousand_times_is_read_ten_times(own, app_module, monkeypatch):
+    from chainlit.server import sio
+    from chainlit.session import ws_sessions_sid
+
+    page, taken = Page(), []
+    ws_sessions_sid[page.session.socket_id] = page.session
+    kept = await page.session.persist_file(name="a.txt", mime="text/plain", content=b"Herons nest in May. " * 50)
+
+    async def take_files(given, known):
+        taken.append([len(one.body) for one in given])
+        return UploadResult()
+
+    monkeypatch.setattr(own.team, "take_files", take_files)
+    message = {"id": str(uuid.uuid4()), "name": "User", "type": "user_message", "output": "", "createdAt": "2026-01-01"}
+    await sio.handlers["/"]["client_message"](
+        page.session.socket_id, {"message": message, "fileReferences": [kept] * 1000}
+    )
+    await page.session.current_task
+    assert taken == [[1000] * 10 + [0] * 30]
+
+
+async def test_files_of_a_users_open_pages_fill_no_disk(own, http, monkeypatch):
+    import chainlit as cl
+    from chainlit.auth import create_jwt
+
+    from agents.api import access
+
+    monkeypatch.setattr(access, "MOST_HELD", 1_500)
+    http.headers["authorization"] = f"Bearer {create_jwt(cl.User(identifier='local'))}"
+    pages, form = [Page(), Page()], {"file": ("a.txt", b"x" * 1_000, "text/plain")}
+
+    said = [await http.post(f"/project/file?session_id={one.session.id}", files=form) for one in pages]
+
+    assert [one.status_code for one in said] == [200, 413]
 
 
 async def test_a_page_that_was_uploaded_runs_nothing(own, http):

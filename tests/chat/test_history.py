@@ -76,6 +76,37 @@ async def test_the_same_question_asked_twice_is_two_names(history):
     assert await history.thread_name("t2") == names[1]
 
 
+async def test_a_name_does_not_tell_what_somebody_else_asked(history):
+    for user in ("ann", "eve"):
+        await history.execute_sql("INSERT INTO users VALUES (:u, :u, '{}', '')", {"u": user})
+    for number, user in enumerate(("ann", "eve", "ann"), start=1):
+        await history.update_thread(f"t{number}", name="Which clinic is discreet?", user_id=user)
+
+    names = [await history.thread_name(f"t{number}") for number in (1, 2, 3)]
+    assert names == ["Which clinic is discreet?", "Which clinic is discreet?", "Which clinic is discreet? (2)"]
+
+
+async def test_what_a_chat_holds_stays_in_it_and_it_with_its_user_whatever_ids_a_browser_names(history, caplog):
+    from chainlit.element import CustomElement
+
+    for user in ("ann", "eve"):
+        await history.execute_sql("INSERT INTO users VALUES (:u, :u, '{}', '')", {"u": user})
+        await history.update_thread(user, user_id=user)
+    await history.create_step(step("Ann's question", threadId="ann"))
+    await history.create_element(CustomElement(id="e1", name="Card", props={"of": "ann"}, thread_id="ann", for_id="s1"))
+
+    await history.create_step(step("taken over", threadId="eve"))
+    await history.create_element(CustomElement(id="e1", name="Card", props={"of": "eve"}, thread_id="eve", for_id="s1"))
+    await history.update_thread("ann", user_id="eve")
+
+    kept = await history.get_thread("ann")
+    assert kept["userIdentifier"] == "ann"
+    assert [one["output"] for one in kept["steps"]] == ["Ann's question"]
+    assert [one["props"] for one in kept["elements"]] == [{"of": "ann"}]
+    assert (await history.get_thread("eve"))["steps"] == []
+    assert caplog.text.count("stays") == 3
+
+
 async def test_threads_are_listed_last_used_first_in_pages_and_searched_by_name(history):
     from chainlit.types import Pagination, ThreadFilter
     from chainlit.user import User

@@ -293,7 +293,9 @@ async def test_off_loopback_a_caller_needs_the_key_or_a_log_in(serve, tmp_path, 
 # ---- what a browser may do
 
 
-@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://localhost:3000", "https://localhost:8000"])
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "http://localhost:3000", "https://localhost:8000", "http://["]
+)
 @pytest.mark.parametrize("path", ["/research/jobs", "/", "/project/action", "/ws/socket.io/?EIO=4&transport=polling"])
 async def test_a_foreign_page_is_refused(chat, http, origin, path):
     for verb in ("GET", "POST"):
@@ -308,7 +310,8 @@ async def test_our_own_page_is_served(chat, http, origin):
 
 
 async def test_a_name_that_only_resolves_to_this_machine_is_refused(chat, http):
-    assert (await http.get("/research/jobs", headers={"Host": "rebound.example:8000"})).status_code == 403
+    for name in ("rebound.example:8000", "[::1", "127.0.0.1.evil.example", "localhost@evil.example", ""):
+        assert (await http.get("/research/jobs", headers={"Host": name})).status_code == 403, name
     assert (await http.get("/research/jobs", headers={"Host": "localhost:9000"})).status_code == 200
 
 
@@ -354,6 +357,37 @@ async def test_nothing_describes_chainlits_own_routes(chat, http, path):
     told = await http.get(path)
     assert not told.headers["content-type"].startswith("application/json")
     assert not any(word in told.text for word in ("swagger", "redoc.standalone", "openapi"))
+
+
+@pytest.mark.parametrize(
+    ("verb", "path"),
+    [
+        ("PUT", "/feedback"), ("DELETE", "/feedback"), ("PUT", "/project/element"), ("DELETE", "/project/element"),
+        ("PUT", "/project/thread/share"), ("POST", "/auth/jwt"), ("POST", "/auth/oauth/azure-ad-hybrid/callback"),
+    ],
+)  # fmt: skip
+async def test_what_no_page_needs_of_chainlits_routes_is_taken_down(chat, http, verb, path):
+    """Several of them take the id of a message, an element or a chat, and do not ask whose it is."""
+    assert (await http.request(verb, path, json={})).status_code in {404, 405}
+
+
+async def test_all_that_is_up_is_ours_or_needed(app_module):
+    from chainlit.server import app, router, sio
+
+    from agents.api.routes import NEEDED, UNUSED
+
+    up = [one for one in (*app.router.routes, *router.routes) if hasattr(one, "endpoint")]
+    theirs = {one.path for one in up if not getattr(one.endpoint, "__module__", "").startswith("agents.")} - {"/mcp"}
+    assert theirs <= NEEDED
+    assert not set(UNUSED) & sio.handlers["/"].keys()
+    events = {"connect", "connection_successful", "disconnect", "clear_session", "stop", "client_message"}
+    assert sio.handlers["/"].keys() <= events | {"chat_settings_change", "chat_settings_edit", "ask_reply", "call_fn"}
+
+
+@pytest.mark.parametrize("path", ["/login", "/project/action", "/project/threads", "/memory/forget"])
+async def test_a_body_is_bounded_before_it_is_known_who_sends_it(chat, http, path):
+    http.cookies.clear()
+    assert (await http.post(path, content=b"[" * 1_000_001)).status_code == 413
 
 
 async def test_routes_are_put_in_front_once(app_module):
