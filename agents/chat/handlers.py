@@ -414,7 +414,7 @@ class Chat:
 
 
 async def given_files(message: cl.Message) -> list[UploadedFile]:
-    """Read the files that came with a message, as many as are taken, and none further than is needed to see that it is too large."""
+    """Read the files that came with a message: as many as are taken, none further than shows that it is too large."""
 
     def read() -> list[UploadedFile]:
         given = []
