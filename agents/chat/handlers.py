@@ -417,7 +417,7 @@ async def given_files(message: cl.Message) -> list[UploadedFile]:
     """Read the files that came with a message: as many as are taken, none further than shows that it is too large."""
 
     def read() -> list[UploadedFile]:
-        given = []
+        given: list[UploadedFile] = []
         for element in (one for one in message.elements or () if one.path):
             with Path(str(element.path)).open("rb") as file:
                 given.append(UploadedFile(element.name or "", file.read(MAX_BYTES + 1 if len(given) < AT_ONCE else 0)))
