@@ -62,13 +62,10 @@ async def research(
     text = "" if refresh else checked(question)
     async with durable_team(settings, _say, at_once=True) as team:
         before = await _before(settings, refresh or goes_on) if refresh or goes_on else None
-        _say(f"engine: {team.engine.name}; searching: {', '.join(team.retrievers)}")
         if (probed := await team.probe()) is not None:
-            _say(
-                f"keyless web search: queries go to {probed.host}"
-                if probed.reachable
-                else "keyless web search: not reachable"
-            )
+            reached = f"queries go to {probed.host}" if probed.reachable else "not reachable"
+            _say(f"keyless web search: {reached}")
+        _say(f"engine: {team.engine.name}; searching: {', '.join(team.retrievers)}")
         if refresh and before is not None:
             earlier = earlier_of(before.document, before.sources, "refresh")
             await team.ready()

@@ -60,12 +60,13 @@ class _Asked:
 
 
 @dataclass
-class _Sample:
-    """The invented documents, and whether they are all there is, as the last probe of web search showed."""
+class _Reach:
+    """Whether web search that nobody set up can be reached, as the last probe showed: for all research alike."""
 
-    searcher: Searcher
-    is_all: bool | None = None
+    cut_off: bool | None = None
     """None before anything was tried."""
+    again_at: float = 0.0
+    """Until then one that was not reached is not tried again."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -80,6 +81,8 @@ class Chain:
         beside: providers that are asked as well, their results joined.
         sample: the invented documents. One research searches either these, when no provider could be reached before it
             began, or the web: they never stand in for a search that failed.
+        by_default: nobody set up the providers. Where none can be reached before a research begins, it searches documents
+            alone, as its contract says; nothing has failed then.
         notes: what the operator should know of this choice, for the banner.
         clock: seconds that only grow.
     """
@@ -93,13 +96,16 @@ class Chain:
         files: Searcher | None = None,
         beside: Sequence[Provider] = (),
         sample: Searcher | None = None,
+        by_default: bool = False,
         notes: tuple[str, ...] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._providers, self._beside, self._pages = tuple(providers), tuple(beside), pages
         self._library, self._files = library, files
-        self._sample = _Sample(sample) if sample else None
-        self._on_sample: bool | None = None if sample else False
+        self._sample, self._reach = sample, _Reach()
+        self._by_default = by_default or sample is not None
+        self._alone: bool | None = None if self._by_default else False
+        self._clock = clock
         self._breakers = {engine.name: CircuitBreaker(clock) for engine in self._engines}
         self.notes = notes
         self.destinations = tuple(dict.fromkeys(engine.host for engine in self._engines))
@@ -111,10 +117,11 @@ class Chain:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All retrievers, for banner, contract and Methodology; the sample where it is known to be all there is."""
-        if self._sample and (self._sample.is_all if self._on_sample is None else self._on_sample):
-            return (self._sample.searcher.name,)
-        return (*(engine.name for engine in self._engines), *(one.name for one in self._documents))
+        """All retrievers, for banner, contract and Methodology; documents alone where they are known to be all there is."""
+        cut_off = self._reach.cut_off if self._alone is None else self._alone
+        alone = self._documents(alone=True) if cut_off else ()
+        web = () if alone else tuple(engine.name for engine in self._engines)
+        return (*web, *(one.name for one in alone or self._documents()))
 
     @property
     def name(self) -> str:
@@ -140,9 +147,9 @@ class Chain:
         """Of these, documents that could not be read, which a report names."""
         return self._library.unread if isinstance(self._library, Library) else ()
 
-    @property
-    def _documents(self) -> tuple[Searcher, ...]:
-        return tuple(one for one in (self._files, self._library) if one is not None)
+    def _documents(self, *, alone: bool = False) -> tuple[Searcher, ...]:
+        own = tuple(one for one in (self._files, self._library) if one is not None)
+        return own or ((self._sample,) if alone and self._sample else ())
 
     def with_files(self, files: Searcher) -> "Chain":
         """Give the same with the files of one chat beside it."""
@@ -159,33 +166,34 @@ class Chain:
             places: as the user chose them; one that is not there is passed over.
             with_sample: the invented sample may be searched where there is nothing else.
         """
-        documents = self._library or (self._sample.searcher if self._sample else None)
+        documents = self._library or self._sample
         if set(places) == {"library"} and documents is not None:
             return documents
         part = copy.copy(self)
-        if set(places) == {"web"} and self._engines:
-            part._library = None
+        part._alone = None if self._by_default else False
+        if set(places) == {"web"}:
+            part._alone, part._library = False, None if self._engines else self._library
         if not with_sample or set(places) == {"web"}:
-            part._sample, part._on_sample = None, False
+            part._sample = None
         return part
 
     async def search(self, query: SearchQuery, deadline_s: float | None = None) -> SearchResult:
         """Look for documents; the result names who answered, and who failed."""
-        if sample := await self._only_sample():
-            return await sample.search(query, deadline_s)
+        alone = await self._is_alone()
+        providers, engines = ((), ()) if alone else (self._providers, self._beside)
         loop = asyncio.get_running_loop()
         ends_at = None if deadline_s is None else loop.time() + deadline_s
         beside_ends_at = ends_at
-        if self._providers:
+        if providers:
             beside_ends_at = loop.time() + (BESIDE_S if deadline_s is None else min(BESIDE_S, deadline_s))
         asked = await asyncio.gather(
-            *([self._in_turn(self._providers, query, ends_at)] if self._providers else []),
-            *(self._in_turn((engine,), query, beside_ends_at) for engine in self._beside),
-            *(self._of_documents(one, query, ends_at) for one in self._documents),
+            *([self._in_turn(providers, query, ends_at)] if providers else []),
+            *(self._in_turn((engine,), query, beside_ends_at) for engine in engines),
+            *(self._of_documents(one, query, ends_at) for one in self._documents(alone=alone)),
         )
         failures = tuple(failure for one in asked for failure in one.failures)
-        web = asked[: bool(self._providers) + len(self._beside)]
-        answered = web[0].result is not None if self._providers else any(one.result for one in web)
+        web = asked[: bool(providers) + len(engines)]
+        answered = web[0].result is not None if providers else any(one.result for one in web)
         results = [one.result for one in asked if one.result is not None]
         with_hits = [result for result in results if result.hits]
         if not with_hits and not (answered or (not web and len(results) == len(asked))):
@@ -208,7 +216,7 @@ class Chain:
         if not url.startswith(LIBRARY) and (source := self._cached(url, whole=True)):
             return source
         if url.startswith(LIBRARY) or self._pages is None:
-            documents = self._library or (self._sample.searcher if self._sample else None)
+            documents = self._library or self._sample
             if documents is None:
                 raise SourceError(url, "there is no library")
             return await documents.read(url, deadline_s)
@@ -239,10 +247,9 @@ class Chain:
 
     async def survey(self, question: str = "", limit: int = 24) -> CorpusSurvey:
         """Tell what the documents talk about, files first; beside them there is the web, which nobody can survey."""
-        if sample := await self._only_sample():
-            return await sample.survey(question, limit)
-        told = CorpusSurvey(web=bool(self._engines))
-        for documents in self._documents:
+        alone = await self._is_alone()
+        told = CorpusSurvey(web=bool(self._engines) and not alone)
+        for documents in self._documents(alone=alone):
             told = together(told, await documents.survey(question, limit), limit)
         return told
 
@@ -262,8 +269,8 @@ class Chain:
                 breaker.rest(result.reason, PROBE_REST_S)
             elif breaker.is_open:
                 breaker.close()
-        if self._sample:
-            self._sample.is_all = not any(result.reachable for result in results)
+        self._reach.cut_off = not any(result.reachable for result in results)
+        self._reach.again_at = self._clock() + PROBE_REST_S
         return next((result for result in results if result.reachable), results[0])
 
     async def trial(self, deadline_s: float = 10.0) -> tuple[Probed, ...]:
@@ -273,18 +280,19 @@ class Chain:
     async def close(self) -> None:
         for engine in self._engines:
             await engine.close()
-        for documents in (self._library, self._sample.searcher if self._sample else None):
+        for documents in (self._library, self._sample):
             if isinstance(documents, Library):
                 documents.close()
 
-    async def _only_sample(self) -> Searcher | None:
-        """Give the sample where it is all that this research searches: decided once, before its first search."""
-        if self._on_sample is None and (sample := self._sample):
-            async with sample.lock:
-                if sample.is_all is None:
+    async def _is_alone(self) -> bool:
+        """Tell whether this research searches documents alone: decided once, before its first search."""
+        if self._alone is None and self._documents(alone=True):
+            reach = self._reach
+            async with reach.lock:
+                if reach.cut_off is None or (reach.cut_off and self._clock() >= reach.again_at):
                     await self.probe()
-            self._on_sample = bool(sample.is_all)
-        return self._sample.searcher if self._sample and self._on_sample else None
+            self._alone = bool(reach.cut_off)
+        return bool(self._alone)
 
     async def _try(self, engine: Provider, deadline_s: float) -> Probed:
         reason = ""

@@ -85,7 +85,8 @@ def choose(
     if not names:
         chosen = [made(name) for name in ("tavily", "firecrawl") if keys.get(PROVIDERS[name].key_variable, "").strip()]
         behind = [made("tavily", keyed=False), *([made("ddgs")] if web_providers.installed() else [])]
-        return Chain([*chosen, *behind], pages, library, sample=None if library or chosen else sample)
+        sample = None if library or chosen else sample
+        return Chain([*chosen, *behind], pages, library, sample=sample, by_default=not chosen)
     notes = []
     if "tavily" in names and not keys.get("TAVILY_API_KEY", "").strip():
         notes.append("TAVILY_API_KEY is not set: Tavily is asked without a key, which allows fewer searches.")

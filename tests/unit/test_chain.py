@@ -297,6 +297,28 @@ async def test_the_sample_is_searched_where_no_web_search_can_be_reached_from_th
     assert urls(await chain.narrowed(()).search(QUERY)) == [WEB]
 
 
+async def test_a_library_is_all_that_is_searched_where_nobody_set_up_a_web_search_and_none_can_be_reached():
+    clock, own = Clock(), library(one="ice on the lake")
+    keyless = Fake("web", "connection", "connection", [WEB], [WEB], "connection", keyless=True)
+    chain = Chain([keyless], Pages(), own, by_default=True, clock=clock)
+    first = chain.narrowed(())
+
+    found = await first.search(QUERY)
+
+    assert (urls(found), found.failures, found.provider) == (["library:/a/one"], (), "library")
+    assert first.names == chain.names == ("library",)
+    assert not (await first.survey()).web
+    assert (await chain.narrowed(()).search(QUERY)).failures == ()
+    assert len(keyless.asked) == 1, "it is not tried again for each research"
+    clock.now += 301
+    assert (await chain.narrowed(()).search(QUERY)).failures == ()
+    clock.now += 301
+    later = chain.narrowed(())
+    assert set(urls(await later.search(QUERY))) == {WEB, "library:/a/one"}
+    assert (await later.search(QUERY)).failures, "what fails on the way has failed"
+    assert (await first.search(QUERY)).provider == "library", "one research never searches both"
+
+
 async def test_the_sample_is_never_searched_beside_a_provider_with_a_key():
     sample = library(one="ice on the lake")
 
