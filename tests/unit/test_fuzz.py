@@ -1,6 +1,7 @@
 """What may hold whatever comes in: any text, any address, any bytes."""
 
 import contextlib
+import re
 import string
 
 from hypothesis import given
@@ -10,7 +11,7 @@ from markdown_it import MarkdownIt
 from agents.contracts.plan import PlanTree
 from agents.core.model_answers import NoAnswer, read_answer
 from agents.llm.chat_completions import ProviderAnswer
-from agents.report.escaping import escape_text
+from agents.report.escaping import escape_text, own_links
 from agents.report.parse_body import parse
 from agents.report.write_markdown import markdown_of
 from agents.research.scoping.authorization import PHRASE, authorizes
@@ -43,6 +44,32 @@ def test_prose_of_a_model_never_becomes_a_picture_a_tag_or_a_link_to_a_site_that
     )
 
     assert "<img" not in shown and "evil.example/" not in shown and "<script" not in shown
+
+
+PIECES = st.lists(
+    st.sampled_from(
+        "http|https|://|www.|evil.example|\\|:|/|//|&#58;|&#47;|&sol;|&colon;|[x]|(|](|]:|<|>|)|!|ht|tp|ww|w.|`|**|a| |\n|[x](/memory)".split(
+            "|"
+        )
+    ),
+    max_size=14,
+).map("".join)
+LINKING = MarkdownIt("gfm-like", {"linkify": True, "html": False})
+LINKING.linkify.set({"fuzzy_link": False, "fuzzy_email": False})  # what the chat's page does not link either
+for _scheme in ("//", "ftp:", "mailto:"):
+    LINKING.linkify.add(_scheme, None)
+
+
+@given(st.one_of(MARKS, PIECES))
+def test_what_the_chat_says_leads_to_its_own_routes_only(text):
+    said = own_links(text)
+
+    assert all(
+        to.startswith("/memory") or re.match(r"/\w|#", to)
+        for to in re.findall('(?:href|src)="(.*?)"', LINKING.render(said))
+    )
+    assert own_links(said) == said
+    assert own_links("**As** [it is](/memory) [\\[1\\]](/research/jobs/1#quote)").count("](/") == 2
 
 
 @given(MARKS)
