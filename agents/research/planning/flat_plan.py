@@ -1,13 +1,16 @@
 """The smallest tree: one executor, one phase, a leaf per query; and caps that hold over all its rounds together."""
 
+import asyncio
+import contextlib
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
 from agents.contracts.contract import Caps
 from agents.contracts.finding import Finding
 from agents.contracts.frozen import Frozen, Said, Tier
 from agents.contracts.plan import Leaf, LeafBudget, Node, Phase, Plan, PlannedClaim, SuccessCriteria
 from agents.contracts.response import RunLimits
+from agents.core.budget import Deadline
 from agents.core.events import NodeChanged
 from agents.core.port import Ctx, Handler, Handlers
 from agents.research.challenge.challenge import NEW_SOURCES, Challenged, ChallengeGiven, ClaimFound, ClaimGiven
@@ -55,33 +58,61 @@ class Grant(Frozen):
     searches: int
     sources: int
 
+    def enough(self, searches: int, least: int = 1) -> bool:
+        """Tell whether a branch can begin that wants so many searches, and at least so many sources."""
+        return self.sources >= least and (self.searches > 0 or not searches)
+
 
 NOTHING = Grant(searches=0, sources=0)
 
 
 class Allowance:
-    """Searches and sources of a run: handed out leaf by leaf, what a leaf did not use comes back."""
+    """Searches and sources of a run: handed out branch by branch, what a branch did not use comes back."""
 
     def __init__(self, searches: int, sources: int, in_vain: Callable[[], int]) -> None:
         self.searches, self.sources, self._in_vain = searches, sources, in_vain
         self._granted: dict[str, Grant] = {}
         self._read: set[str] = set()
+        self._working: set[str] = set()
+        """Branches that may still give back."""
+        self._given_back = asyncio.Event()
 
-    async def grant(self, path: str, searches: int, sources: int, beside: int = 0) -> Grant:
-        """Reserve for a leaf: the body of a step. It leaves their share to those `beside` it in a later round."""
+    async def grant(self, path: str, searches: int, sources: int, least: int, beside: int, deadline: Deadline) -> Grant:
+        """Reserve for a branch: the body of a step. A leaf leaves their share to those `beside` it in a later round.
+
+        Where others only reserve what is left, it waits for what they give back.
+        """
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(deadline.seconds()):
+                while self._working and not self._left(path, searches, sources, beside).enough(searches, least):
+                    self._given_back.clear()
+                    await self._given_back.wait()
+        grant = self._left(path, searches, sources, beside)
+        self.begin(path, grant)
+        return grant
+
+    def _left(self, path: str, searches: int, sources: int, beside: int) -> Grant:
         left_searches = self.searches - self._in_vain() - sum(grant.searches for grant in self._granted.values())
         left_sources = self.sources - len(self._read) - sum(grant.sources for grant in self._granted.values())
         if later := path.rpartition("-")[0]:  # planned leaves come in the order of their urgency; these are all alike
             waiting = beside + 1 - sum(one.startswith(f"{later}-") for one in self._granted)
             sources = min(sources, math.ceil(left_sources / max(1, waiting)))
-        grant = Grant(searches=max(0, min(searches, left_searches)), sources=max(0, min(sources, left_sources)))
-        self.note(path, grant)
-        return grant
+        return Grant(searches=max(0, min(searches, left_searches)), sources=max(0, min(sources, left_sources)))
 
     def note(self, path: str, grant: Grant, read: Iterable[str] = ()) -> None:
-        """Bring the books up to what a step recorded, or to what a leaf really used; a page that two read is one source."""
+        """Bring the books up to what a step recorded, or to what a branch really used; a page that two read is one source."""
         self._granted[path] = grant
         self._read.update(map(canonical, read))
+
+    def begin(self, path: str, grant: Grant) -> None:
+        """Book what a branch may use, as a step recorded it; others wait for what it gives back."""
+        self.note(path, grant)
+        self._working.add(path)
+
+    def end(self, path: str) -> None:
+        """Let those go on that wait for what a branch, however it ended, did not use."""
+        self._working.discard(path)
+        self._given_back.set()
 
 
 def bounded(handlers: Handlers, caps: Caps, in_vain: Callable[[], int] = lambda: 0) -> Handlers:
@@ -102,35 +133,42 @@ def bounded(handlers: Handlers, caps: Caps, in_vain: Callable[[], int] = lambda:
     }
 
 
-async def _granted(ctx: Ctx, allowance: Allowance, *wanted: int) -> Grant:
-    grant = await ctx.call("allowance", "0", allowance.grant, ctx.path, *wanted, gives=Grant, pool="local")
-    allowance.note(ctx.path, grant)
-    return grant
+@contextlib.asynccontextmanager
+async def _granted(ctx: Ctx, allowance: Allowance, *wanted: int) -> AsyncIterator[Grant]:
+    """Hold what a branch may use until it ends."""
+    asked = (ctx.path, *wanted, ctx.deadline)
+    grant = await ctx.call("allowance", "0", allowance.grant, *asked, gives=Grant, pool="local")
+    allowance.begin(ctx.path, grant)
+    try:
+        yield grant
+    finally:
+        allowance.end(ctx.path)
 
 
 def _bounded_leaf(leaf: Handler, allowance: Allowance) -> Handler:
     async def run(ctx: Ctx, given: LeafGiven) -> Finding:
-        wanted = given.leaf.budget
-        searching = bool(given.leaf.searches)
-        searches, beside = wanted.searches if searching else 0, len(given.siblings)
-        grant = await _granted(ctx, allowance, searches, wanted.sources, beside)
-        if not grant.sources or (searching and not grant.searches):
-            what = "searches" if grant.sources else "sources"
-            allowance.note(ctx.path, NOTHING)
-            return _not_begun(ctx, given, Said(f"not begun: other parts have taken all {what} that this run may use"))
-        at_most = max(1, grant.searches)
-        loop = given.setting.loop.model_copy(
-            update={"searches_per_leaf": min(at_most, given.setting.loop.searches_per_leaf)}
-        )
-        budget = wanted.model_copy(update={"searches": at_most, "sources": grant.sources})
-        less = given.leaf.model_copy(update={"budget": budget, "sources": given.leaf.sources[: grant.sources]})
-        setting = given.setting.model_copy(update={"loop": loop})
-        finding: Finding = await leaf.run(ctx, given.model_copy(update={"leaf": less, "setting": setting}))
-        read = [card.url for card in finding.sources] + [refused.url for refused in finding.rejected]
-        broken = sum(1 for problem in finding.problems if problem.type != "SearchError")
-        used = Grant(searches=min(grant.searches, len(finding.searches)), sources=min(grant.sources, broken))
-        allowance.note(ctx.path, used, read)
-        return finding
+        wanted, searching = given.leaf.budget, bool(given.leaf.searches)
+        searches = wanted.searches if searching else 0
+        async with _granted(ctx, allowance, searches, wanted.sources, 1, len(given.siblings)) as grant:
+            if not grant.enough(searches):
+                what = "searches" if grant.sources else "sources"
+                allowance.note(ctx.path, NOTHING)
+                return _not_begun(
+                    ctx, given, Said(f"not begun: other parts have taken all {what} that this run may use")
+                )
+            at_most = max(1, grant.searches)
+            loop = given.setting.loop.model_copy(
+                update={"searches_per_leaf": min(at_most, given.setting.loop.searches_per_leaf)}
+            )
+            budget = wanted.model_copy(update={"searches": at_most, "sources": grant.sources})
+            less = given.leaf.model_copy(update={"budget": budget, "sources": given.leaf.sources[: grant.sources]})
+            setting = given.setting.model_copy(update={"loop": loop})
+            finding: Finding = await leaf.run(ctx, given.model_copy(update={"leaf": less, "setting": setting}))
+            read = [card.url for card in finding.sources] + [refused.url for refused in finding.rejected]
+            broken = sum(1 for problem in finding.problems if problem.type != "SearchError")
+            used = Grant(searches=min(grant.searches, len(finding.searches)), sources=min(grant.sources, broken))
+            allowance.note(ctx.path, used, read)
+            return finding
 
     return Handler(run=run, takes=LeafGiven, gives=Finding)
 
@@ -139,10 +177,11 @@ def _bounded_challenge(challenge: Handler, allowance: Allowance) -> Handler:
     """Ask for counter-searches only where one could still be made."""
 
     async def run(ctx: Ctx, given: ChallengeGiven) -> Challenged:
-        grant = await _granted(ctx, allowance, 1, 1)
-        allowance.note(ctx.path, NOTHING)
-        search = given.search and grant.searches > 0 and grant.sources > 0
-        done: Challenged = await challenge.run(ctx, given.model_copy(update={"search": search}))
+        async with _granted(ctx, allowance, 1, 1, 1, 0) as grant:
+            allowance.note(ctx.path, NOTHING)
+        done: Challenged = await challenge.run(
+            ctx, given.model_copy(update={"search": given.search and grant.enough(1)})
+        )
         return done
 
     return Handler(run=run, takes=ChallengeGiven, gives=Challenged)
@@ -152,14 +191,14 @@ def _bounded_claim(claim: Handler, allowance: Allowance) -> Handler:
     """Let a claim be searched against where a search is left, and for once more where two are."""
 
     async def run(ctx: Ctx, given: ClaimGiven) -> ClaimFound:
-        grant = await _granted(ctx, allowance, 2 if given.attack else 0, NEW_SOURCES)
-        possible = grant.searches if grant.sources >= NEW_SOURCES else 0
-        given = given.model_copy(update={"searches": possible})
-        allowance.note(ctx.path, Grant(searches=possible, sources=NEW_SOURCES if possible else 0))
-        done: ClaimFound = await claim.run(ctx, given)
-        made = min(possible, len(done.searches))
-        allowance.note(ctx.path, Grant(searches=made, sources=NEW_SOURCES if made else 0))
-        return done
+        searches = 2 if given.attack else 0
+        async with _granted(ctx, allowance, searches, NEW_SOURCES, NEW_SOURCES, 0) as grant:
+            possible = grant.searches if grant.enough(searches, NEW_SOURCES) else 0
+            allowance.note(ctx.path, Grant(searches=possible, sources=NEW_SOURCES if possible else 0))
+            done: ClaimFound = await claim.run(ctx, given.model_copy(update={"searches": possible}))
+            made = min(possible, len(done.searches))
+            allowance.note(ctx.path, Grant(searches=made, sources=NEW_SOURCES if made else 0))
+            return done
 
     return Handler(run=run, takes=ClaimGiven, gives=ClaimFound)
 
