@@ -30,7 +30,7 @@ from agents.contracts.response import (
     RunLimits,
     TierOrigin,
 )
-from agents.core.budget import NOTHING, Deadline, Usage, spent_by
+from agents.core.budget import Deadline, spent_by
 from agents.core.errors import BadRequest, ModelError, NotFeasible
 from agents.core.role import RoleAnswer
 from agents.core.settings import Settings, load
@@ -82,7 +82,7 @@ class _Drafted:
     tier: Tier | None
     query_type: QueryType
     claims: tuple[str, ...]
-    usage: Usage
+    spent: tuple[Spent, ...] = ()
     language: str = ""
 
 
@@ -177,8 +177,7 @@ async def plan_run(team: Team, task: str, wish: RunOptions, owner: str = "") -> 
                 "leaves": MAX_QUERIES}
     )  # fmt: skip
     contract = contract_of(brief, (plan,), team.means.model_copy(update={"limits": bounds}), context.pace())
-    paid = booked(Spent(role=PLANNER.name, model=team.models[PLANNER.name].name, usage=drafted.usage))
-    contract = contract.model_copy(update={"spent": paid})
+    contract = contract.model_copy(update={"spent": booked(*drafted.spent)})
     queries = tuple(
         PlanQuery(query=leaf.searches[0], intent=leaf.title) for leaf in drafted.leaves[: limits.max_queries]
     )
@@ -201,7 +200,7 @@ def limits_of(tier: Tier, wish: RunOptions, settings: Settings) -> RunLimits:
 
 async def _draft(team: Team, context: RunContext, task: str, wish: RunOptions, until: Deadline) -> _Drafted:
     """Ask the flat planner; the offline engine plans by its own means, where it is bound or has to stand in."""
-    lost = NOTHING
+    lost: tuple[Spent, ...] = ()
     if team.models[FLAT_PLANNER.name].reasons and not asks_for_facts(task):
         given = FlatPlanInput(
             task=task,
@@ -223,16 +222,21 @@ async def _draft(team: Team, context: RunContext, task: str, wish: RunOptions, u
         except ModelError as error:
             if context.fallback is None or error.fault in NO_STAND_IN:
                 raise
-            lost = spent_by(error)
+            bound, engine = team.models[FLAT_PLANNER.name].name, context.fallback.name
+            lost = (
+                Spent(
+                    role=PLANNER.name, model=engine, usage=spent_by(error), stood_in=error.notice, stood_in_for=bound
+                ),
+            )
         else:
             plan = asked.output
             if not plan.feasible or not plan.queries:
                 raise NotFeasible(plan.reasons, plan.suggested_splits)
             distinct = {one.query.casefold(): flat_leaf(one.query, one.intent) for one in reversed(plan.queries)}
             leaves = tuple([*distinct.values()][::-1][:MAX_QUERIES])
-            return _Drafted(leaves, plan.tier, plan.query_type, plan.claims, asked.usage)
+            return _Drafted(leaves, plan.tier, plan.query_type, plan.claims, (asked.as_spent(),))
     drafted = await _quoting_draft(team, context, task, until)
-    return replace(drafted, usage=lost + drafted.usage)
+    return replace(drafted, spent=lost)
 
 
 def _leaf_of(given: FlatPlanInput, line: str) -> Leaf:
@@ -264,7 +268,7 @@ async def _quoting_draft(team: Team, context: RunContext, task: str, until: Dead
         flat_leaf((*leaf.search_terms, *leaf.questions, leaf.title)[0], leaf.title, leaf.questions or (leaf.title,))
         for leaf in tree.output.leaves
     )
-    return _Drafted(leaves, scope.tier, scope.query_type, tree.output.claims, NOTHING, scope.language)
+    return _Drafted(leaves, scope.tier, scope.query_type, tree.output.claims, language=scope.language)
 
 
 def begin(team: Team, run: FlatRun, owner: str) -> Job:

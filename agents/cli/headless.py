@@ -5,6 +5,7 @@ import os
 import sys
 import threading
 import time
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -40,11 +41,13 @@ async def research(
     refresh: str = "",
     goes_on: str = "",
     memory: str | None = None,
+    opened: AbstractAsyncContextManager["Team"] | None = None,
 ) -> int:
     """Scope, plan, run and write; returns the exit code.
 
     With `refresh`, the contract of an earlier job is run on today's sources, and the question is empty; with `goes_on`
-    the question is asked beginning with what the report of an earlier job cites.
+    the question is asked beginning with what the report of an earlier job cites. A team that is `opened` elsewhere works
+    in the place of one made from the settings.
 
     Raises:
         BadRequest: the question is empty, too long or not feasible, or a file can't be written.
@@ -60,7 +63,7 @@ async def research(
     if out is not None:
         check_writable(out)
     text = "" if refresh else checked(question)
-    async with durable_team(settings, _say, at_once=True) as team:
+    async with opened or durable_team(settings, _say, at_once=True) as team:
         before = await _before(settings, refresh or goes_on) if refresh or goes_on else None
         if (probed := await team.probe()) is not None:
             reached = f"queries go to {probed.host}" if probed.reachable else "not reachable"

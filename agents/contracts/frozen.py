@@ -225,21 +225,25 @@ NOTHING = Usage()
 class Spent(Frozen):
     """What a role took, and which model was asked: without a usable answer, or before there was a job to book it on."""
 
-    role: str
+    role: Text
     model: str
-    usage: Usage
+    usage: Usage = Usage()
+    stood_in: str = ""
+    """Why `model` answered in the place of the one bound; empty when it is the one."""
+    stood_in_for: str = ""
+    """The model that was bound, where another answered."""
 
     def more(self, usage: Usage) -> "Spent":
         return self.model_copy(update={"usage": usage + self.usage})
 
 
 def booked(*spent: Spent) -> tuple[Spent, ...]:
-    """Put together what the same model took in the same role; what took no call is left out."""
-    found: dict[tuple[str, str], Spent] = {}
+    """Put together what the same model took in the same role; what took no call, and stood in for nobody, is left out."""
+    found: dict[tuple[str, str, str], Spent] = {}
     for one in spent:
-        key = (one.role, one.model)
+        key = (one.role, one.model, one.stood_in_for)
         found[key] = one.more(found[key].usage) if key in found else one
-    return tuple(one for one in found.values() if one.usage.calls)
+    return tuple(one for one in found.values() if one.usage.calls or one.stood_in_for)
 
 
 def digest(text: str, length: int = 16) -> str:

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from agents.contracts.contract import Contract
-from agents.contracts.frozen import Frozen, Reasoned, Said, Text
+from agents.contracts.frozen import Frozen, Reasoned, Said, Spent, Text
 from agents.contracts.plan import RoundRecord
 from agents.contracts.report import BlockedReason, Grade, JobStatus, Stage
 from agents.contracts.sources import SearchFailure, SourceCard
@@ -71,23 +71,20 @@ class NodeChanged(Frozen):
     """One line: what it does now and why, or what is missing."""
 
 
-class Asked(Frozen):
+class Asked(Spent):
     """How an answer of a role came about, and what it cost."""
 
-    role: Text
     prompt: str
     """Reference of the prompt: name, version, digest."""
-    model: str
-    usage: Usage = Usage()
     repaired: bool = False
     cut: bool = False
     """The answer stayed cut off at the output limit; what was complete was kept."""
     compacted: str = ""
     """Why it was given less than there was; empty when it was given all."""
-    stood_in: str = ""
-    """Why `model` answered in the place of the one bound; empty when it is the one."""
-    stood_in_for: str = ""
-    """The model that was bound, where another answered."""
+
+    def as_spent(self) -> Spent:
+        """Say what it took, to be booked on a job that is yet to come."""
+        return Spent(**{name: getattr(self, name) for name in Spent.model_fields})
 
 
 class RoleAsked(Asked):

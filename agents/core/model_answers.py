@@ -150,14 +150,6 @@ class Unclosed(NoAnswer):
     """The JSON of a reply stops in the middle."""
 
 
-def visible_text(text: str) -> str:
-    """Return what a user may see of a free text: no thoughts, no tool calls; prose about either stays."""
-    seen, _ = drop_thoughts(text)
-    for start, end in reversed(list(tool_markup(seen))):
-        seen = seen[:start] + seen[end:]
-    return seen.strip()
-
-
 def read_answer(text: str, gives: type[Out], *, listed: str = "", cut: bool = False, prose: str = "") -> Out:
     """Read the contract `gives` out of a model's reply.
 

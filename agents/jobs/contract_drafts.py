@@ -148,8 +148,7 @@ class ContractDrafts:
         try:
             ctx = RunCtx(run, "draft", run.budget, depth=0)
             plans = await draft_plans(ctx, brief)
-            asked = (one.event for one in run.events if isinstance(one.event, RoleAsked))
-            spent = booked(*(Spent(role=one.role, model=one.model, usage=one.usage) for one in asked))
+            spent = booked(*(one.event.as_spent() for one in run.events if isinstance(one.event, RoleAsked)))
             return self._contract(brief, plans, spent, challenge=challenge)
         finally:
             if ahead is None:  # else the job takes over what was begun

@@ -273,8 +273,9 @@ class _Report:
             failed, limited = "; ".join(dict.fromkeys(one.reason for one in failures)), words.tags["#DEGRADED_SEARCH"]
             reasons.append(f"{limited.rstrip('.。')} ({failed})." if failed else limited)
         reasons += [words.step.format(message=problem.message) for problem in outcome.problems]
+        reasons += making.stand_ins() if making.reasons else ()
         if self.has_facts:
-            reasons += [*(making.stand_ins() if making.reasons else ()), *making.doubts(), *making.whole_report()]
+            reasons += [*making.doubts(), *making.whole_report()]
         return self._each_once(reasons)
 
     def _tags(self, cited: int) -> tuple[str, ...]:

@@ -48,7 +48,7 @@ class PaidBefore(Charged):
     spent: Spent
 
     def as_event(self, node: str) -> Event:
-        return RoleAsked(node=node, role=self.spent.role, prompt="", model=self.spent.model, usage=self.usage)
+        return RoleAsked(node=node, prompt="", **self.spent.model_dump())
 
 
 async def paid_before(spent: Spent) -> PaidBefore:
@@ -135,7 +135,7 @@ def research_handler(context: RunContext, means: Means) -> Handler:
             pace = await ctx.call("pace", "0", pace_seen, context, gives=PaceSeen, pool="local")
             contract = contract_of(brief, plans, surroundings, pace, challenge=given.challenge)
             ctx.emit(f"contract:{contract.hash}", Planned(contract=contract))
-        paid = [(f"{one.role} {one.model}", one) for one in contract.spent]
+        paid = [(f"{one.role} {one.model} {one.stood_in_for}".strip(), one) for one in contract.spent]
         await ctx.fan("before", paid_before, paid, gives=PaidBefore, pool="local")
         planned = frozenset(text for plan in contract.plans for leaf in plan.root.leaves() for text in leaf.searches)
         ahead = await ctx.call("ahead", "0", searched_in_vain, context, planned, gives=Charged, pool="local")

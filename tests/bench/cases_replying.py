@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from agents.contracts.frozen import Frozen, Text
-from agents.core.model_answers import NoAnswer, read_answer, visible_text
+from agents.core.model_answers import NoAnswer, drop_thoughts, read_answer, tool_markup
 from agents.nlp.lang import spans
 from agents.research.loop.topics import compare
 from agents.verify.checks import find_quote
@@ -62,6 +62,14 @@ def fenced(folder: Path) -> list[bool]:
     answer = answered((folder / "model_output.txt").read_text("utf-8"), Queries)
     expected = json.loads((folder / "expected.json").read_text("utf-8"))
     return [answer is not None and answer.model_dump(mode="json") == expected]
+
+
+def visible_text(text: str) -> str:
+    """Return what a user may see of a free text: no thoughts, no tool calls; prose about either stays."""
+    seen, _ = drop_thoughts(text)
+    for start, end in reversed(list(tool_markup(seen))):
+        seen = seen[:start] + seen[end:]
+    return seen.strip()
 
 
 def thoughts(folder: Path) -> list[bool]:

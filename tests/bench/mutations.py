@@ -191,7 +191,7 @@ MUTATIONS = (
         ("S1 §10: an outage degrades", "research/writing/closing.py", "        if breaker.is_open or (record.failures and not record.failed):", "        if False:"),
         ("S1 §10: a switch of provider degrades", "research/writing/closing.py", "or (record.failures and not record.failed):", "or False:"),
         ("S1 §17: failed searches are counted", "api/metrics.py", "failures.inc(1 if event.failed else len(event.failures))", "failures.inc(0)"),
-        ("Spec 9: a stand-in lowers the grade", "report/document.py", "*(making.stand_ins() if making.reasons else ()), ", ""),
+        ("Spec 9: a stand-in lowers the grade", "report/document.py", "reasons += making.stand_ins() if making.reasons else ()", "reasons += ()"),
         ("Spec 9: branches that fell short lower the grade", "report/document.py", "for node in _short(top)]\n        reasons", "for node in ()]\n        reasons"),
         ("Spec 9: nothing found is said", "report/document.py", "grade: Grade = \"nothing_found\" if not self.has_facts else", "grade: Grade = \"partial\" if not self.has_facts else"),
         ("Spec 8: #LOW_EVIDENCE", "report/document.py", "\"#LOW_EVIDENCE\": cited <= 1,", "\"#LOW_EVIDENCE\": False,"),

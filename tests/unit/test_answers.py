@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from pydantic import Field, ValidationError
 
 from agents.contracts.frozen import Frozen, Text
-from agents.core.model_answers import NoAnswer, read_answer, visible_text
+from agents.core.model_answers import NoAnswer, read_answer
+from tests.bench.cases_replying import visible_text
 
 CASES = Path(__file__).parent.parent / "data" / "cases"
 

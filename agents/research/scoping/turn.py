@@ -107,15 +107,9 @@ async def take_turn(
     seeds = tuple(dict.fromkeys((*scope.seed_urls, *seeds_in(text))))
     survey = await context.survey(_topic(scope, text))
     given = ScopingInput(
-        message=text,
-        turns=scope.turns[-MAX_TURNS:],
-        agreed=scope.queries,
-        survey=survey,
-        today=context.today,
-        language=language_of(text),
-        max_depth=max_depth,
-        max_leaves=max_leaves,
-    )
+        message=text, turns=scope.turns[-MAX_TURNS:], agreed=scope.queries, survey=survey, today=context.today,
+        language=language_of(text), max_depth=max_depth, max_leaves=max_leaves,
+    )  # fmt: skip
     role = MANAGER if on_text else UNHEARD_MANAGER
     asked: RoleAnswer[ScopingTurn] = await context.ask(role, given, deadline or Deadline(), on_text)
     turn = asked.output
@@ -134,7 +128,7 @@ async def take_turn(
             "ready": turn.ready and feasible,
             "seed_urls": seeds,
             "stood_in": _stood_in(asked),
-            "spent": booked(*scope.spent, Spent(role=MANAGER.name, model=asked.model, usage=asked.usage)),
+            "spent": booked(*scope.spent, asked.as_spent()),
         }
     )
     return after, asked
