@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-GIVEN_UP = "given up after 3 failed attempts"
+TRIED_OFTEN = f"given up after {MAX_ATTEMPTS} failed attempts"
 SAME_ATTEMPT = "{why} (tried once for several branches)"
 
 NO_STAND_IN: frozenset[ModelFault] = frozenset({"key", "unknown_model", "request"})
@@ -59,12 +59,9 @@ class Searched(Charged):
         """Tell that the search was made."""
         result = self.result
         return SearchDone(
-            node=node,
-            text=result.query,
-            provider=result.provider,
-            hits=len(result.hits),
+            node=node, text=result.query, provider=result.provider, hits=len(result.hits),
             failures=result.failures,
-        )
+        )  # fmt: skip
 
 
 class RetrievedSource(Frozen):
@@ -383,9 +380,9 @@ class RunContext:
             first = True
             # What failed beside this one is not in the ledger before all that its branch reads is there.
             if not self.retries.allows(url) or self.failed[canonical(url)] >= MAX_ATTEMPTS:
-                raise SourceError(url, GIVEN_UP, "given_up")
+                raise SourceError(url, TRIED_OFTEN, "given_up")
             if self.retries.hopeless(_site(url)):
-                raise SourceError(url, f"three pages of its site failed alike; {GIVEN_UP}", "given_up")
+                raise SourceError(url, f"three pages of its site failed alike; {TRIED_OFTEN}", "given_up")
             known = None
             if before and before.version:
                 with contextlib.suppress(SourceError):  # its text is not kept any more

@@ -164,14 +164,10 @@ class Steering(BaseModel):
             case "restart":
                 pass
         change = Change(
-            number=len(self.changes) + 1,
-            seconds=round(max(0.0, seconds), 3),
-            words=words or command.kind,
-            kind=command.kind,
-            node=place(path) if command.kind in _OF_BRANCHES else "",
-            title=command.title,
+            number=len(self.changes) + 1, seconds=round(max(0.0, seconds), 3), words=words or command.kind,
+            kind=command.kind, node=place(path) if command.kind in _OF_BRANCHES else "", title=command.title,
             limits=command.limits,
-        )
+        )  # fmt: skip
         self.changes.append(change)
         return change
 
@@ -193,12 +189,9 @@ class Steering(BaseModel):
 def bound_by(brief: Brief) -> Narrowing:
     """Write the limits of what was authorized."""
     return Narrowing(
-        domains=brief.domains,
-        exclude_domains=brief.exclude_domains,
-        date_from=brief.date_from,
-        date_to=brief.date_to,
-        seconds=None if brief.minutes is None else brief.minutes * 60,
-    )
+        domains=brief.domains, exclude_domains=brief.exclude_domains, date_from=brief.date_from,
+        date_to=brief.date_to, seconds=None if brief.minutes is None else brief.minutes * 60,
+    )  # fmt: skip
 
 
 def together(old: Narrowing, new: Narrowing) -> Narrowing:

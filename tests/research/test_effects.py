@@ -1,6 +1,6 @@
 """What is typed must also matter: insights, task specs, priorities, guidance and failed searches, each by what it changes."""
 
-from agents.contracts.contract import ScopingTurn
+from agents.contracts.contract import Caps, ScopingTurn
 from agents.contracts.fact import Extraction, PointedFact
 from agents.contracts.plan import PlannedLeaf, PlanTree, ReflectionResponse
 from agents.contracts.report import Actual
@@ -239,6 +239,27 @@ async def test_a_part_that_was_agreed_and_that_no_leaf_asks_about_is_lacking_unt
     assert [line for line in lacking if "theme" in line] == ["The theme “volcanic eruptions nearby” is not covered."]
 
 
+async def test_readers_of_a_later_round_are_told_what_is_known_and_hold_it_against_what_they_read(bench):
+    reader = Reader(reflection=MORE)
+    await bench(model=model_of(reader), searcher=only_first()).run()
+    first, *later = reader.of("ExtractionInput")
+    assert "Known:" not in first.rubric
+    assert any("Known: The Orvane ferry line was closed on 12 days" in given.rubric for given in later)
+
+
+async def test_readers_of_a_sweep_are_told_so_and_what_they_note_reaches_the_open_questions(bench):
+    sweep = leaf("Sources", "Which records of the Orvane ferry winter closures exist?", discovery=True)
+    passengers = leaf("Passengers", "How many passengers did the Orvane ferry carry?")
+    reader = Reader(plan=tree(sweep, passengers), reflection=MORE)
+    outcome = await bench(model=model_of(reader), searcher=only_first()).run()
+    assert {given.discovery_intense for given in reader.of("ExtractionInput")} == {True, False}
+    (swept,) = (part for part in outcome.findings[0].walk() if part.shortlist)
+    assert swept.insights[0].triggers[-1] == "discovery_intense"
+    document = build("a" * 32, outcome, Actual(), engine="scripted", reasons=True)
+    assert any(ASKED in line for line in document.limitations)
+    assert any(line.startswith(ASKED) for line in reader.of("ReflectionInput")[0].raised)
+
+
 async def test_what_a_sweep_chose_is_shown_with_its_tags_and_why(bench):
     sweep = tree(
         leaf("Sources", "Which records of the Orvane ferry winter closures exist?", discovery=True), *ONE.leaves
@@ -280,3 +301,13 @@ async def test_what_a_user_answers_to_a_broad_question_is_a_limit_that_the_plann
 
 async def ignored(_: str) -> None:
     """Take what is streamed."""
+
+
+async def test_a_leaf_that_finds_all_sources_reserved_begins_when_those_beside_it_give_some_back(bench):
+    caps = Caps(rounds=3, searches=10, sources=7)
+    outcome = await bench(caps=caps).run()
+    assert [(part.title, part.status) for part in outcome.findings[0].children] == [
+        ("Closures", "done"),
+        ("Costs", "done"),
+        ("Passengers", "done"),
+    ]

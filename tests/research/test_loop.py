@@ -366,6 +366,21 @@ async def test_what_sources_disagree_on_gets_a_phase_of_its_own(bench):
     assert DAYS in outcome.findings[0].dispatched
 
 
+async def test_where_a_leaf_of_a_wide_question_found_nothing_the_next_round_sweeps_for_sources(bench):
+    from agents.contracts.plan import Phase
+    from agents.research.planning.drafting import phases_of
+
+    more = wants("How many volcanoes erupted near the Orvane ferry?", gaps=("volcanoes",))
+    for rounds, sweeps in ((5, 1), (3, 0)):
+        outcome, _ = await carried_out(
+            bench, working_model(reflector=reflecting(forever=more)), *phases_of(Phase(title="Collect", max_iterations=rounds)),
+            searcher=ScriptedSearcher({}),
+        )  # fmt: skip
+        swept = [part for part in outcome.findings[0].walk() if part.shortlist is not None]
+        assert len(swept) == sweeps
+        assert all("/r2-" in part.path for part in swept)
+
+
 def test_a_deep_run_answers_every_question_once_before_any_a_second_time_and_a_change_of_depth_keeps_the_goals():
     from agents.chat.plan_edits import refreshed
     from agents.contracts.plan import Leaf, Node, Phase, Plan, SuccessCriteria

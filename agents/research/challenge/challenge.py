@@ -129,15 +129,11 @@ def challenge_handler(context: RunContext) -> Handler:
         for claim in claims:
             near = facts_for(claim.text, facts, read_for(claim, given.finding))
             below = ClaimGiven(
-                claim=claim,
-                facts=near,
-                cards=tuple(cards[source] for source in dict.fromkeys(fact.source_id for fact in near)),
-                read=read,
-                attack=attacks.get(claim.id),
-                setting=given.setting,
-                min_evidence=given.min_evidence,
+                claim=claim, facts=near,
+                cards=tuple(cards[source] for source in dict.fromkeys(fact.source_id for fact in near)), read=read,
+                attack=attacks.get(claim.id), setting=given.setting, min_evidence=given.min_evidence,
                 min_domains=given.min_domains,
-            )
+            )  # fmt: skip
             items.append((claim.id, below))
         results = await ctx.children("claim", items, gives=ClaimFound)
         problems += tuple(one.problem() for one in results if isinstance(one, StepFailed))
@@ -145,17 +141,13 @@ def challenge_handler(context: RunContext) -> Handler:
         done, failed = await _settled(ctx, context, given, claims, found)
         problems += (*failed, *(problem for one in found if one for problem in one.problems))
         finding = Finding(
-            path=ctx.path,
-            title=LABEL,
-            role="challenge",
-            status="done" if not problems else "partial",
+            path=ctx.path, title=LABEL, role="challenge", status="done" if not problems else "partial",
             note=Said("{n} of its steps failed", n=len(problems)) if problems else Said(),
             facts=tuple({fact.id: fact for one in done for fact in one.facts}.values()),
             sources=tuple({card.id: card for one in done for card in one.sources}.values()),
-            searches=tuple(record for one in found if one for record in one.searches),
-            problems=problems,
+            searches=tuple(record for one in found if one for record in one.searches), problems=problems,
             **spent(ctx, started),
-        )
+        )  # fmt: skip
         checked, form = (
             sum(one.claim.verdict != "not_checked" for one in done),
             "{n} of {all} claims checked, {searches} counter-searches",

@@ -262,15 +262,10 @@ def _is_damaged(card: SourceCard) -> bool:
 def evidence_of(fact: Fact, card: SourceCard, held: Held) -> Evidence:
     """Put a fact's stance into the ledger."""
     return Evidence(
-        fact_id=fact.id,
-        source_id=fact.source_id,
-        domain=publisher(card.url, card.site or card.author).casefold(),
-        stance=held.stance,
-        strength=round(held.strength * (DAMAGED if _is_damaged(card) else 1), 4),
-        quote=fact.quote,
-        start=fact.start,
-        end=fact.end,
-    )
+        fact_id=fact.id, source_id=fact.source_id, domain=publisher(card.url, card.site or card.author).casefold(),
+        stance=held.stance, strength=round(held.strength * (DAMAGED if _is_damaged(card) else 1), 4),
+        quote=fact.quote, start=fact.start, end=fact.end,
+    )  # fmt: skip
 
 
 def settled(
@@ -297,13 +292,10 @@ def settled(
     groups = origins(witnesses)
     weighed = weigh(evidence, {source: group[0] for group in groups for source in group})
     done = Claim(
-        id=claim.id,
-        text=claim.text,
-        verdict=weighed.verdict if checked else "not_checked",
-        confidence=weighed.confidence if checked and evidence else None,
-        evidence=tuple(evidence),
+        id=claim.id, text=claim.text, verdict=weighed.verdict if checked else "not_checked",
+        confidence=weighed.confidence if checked and evidence else None, evidence=tuple(evidence),
         counter_search=counter,
-    )
+    )  # fmt: skip
     return done, len(groups)
 
 

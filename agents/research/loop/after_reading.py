@@ -62,6 +62,18 @@ def _is_about(fact: Fact, card: SourceCard, questions: Sequence[str]) -> bool:
     return any(is_about(part, fact.quote, card.title, card.head) for one in questions for part in parts_of(one))
 
 
+MOST_TOLD = 3
+"""Statements that the readers of a leaf are told of what is known already."""
+
+
+def known_of(questions: Sequence[str], findings: Sequence[Finding]) -> tuple[str, ...]:
+    """Give what was found about questions, most certain first: who reads on holds what it reads against that."""
+    cards = {card.id: card for one in findings for card in one.all_sources()}
+    facts = {fact.statement: fact for one in findings for fact in one.all_facts()}.values()
+    near = [fact for fact in facts if _is_about(fact, cards[fact.source_id], questions)]
+    return tuple(one.statement for one in sorted(near, key=lambda one: -one.confidence))[:MOST_TOLD]
+
+
 def _with(finding: Finding, facts: tuple[Fact, ...], cards: Mapping[str, SourceCard]) -> Finding:
     if facts == finding.facts:
         return finding

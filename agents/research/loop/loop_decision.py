@@ -14,7 +14,7 @@ from typing import Literal
 from agents.contracts.fact import Fact, Insights, LinkedSource
 from agents.contracts.finding import Finding
 from agents.contracts.frozen import Frozen, Said
-from agents.contracts.plan import Leaf, LeafBudget, LoopDecision, Node, ReflectionResponse
+from agents.contracts.plan import Leaf, LeafBudget, LoopDecision, Node, ReflectionResponse, TaskSpec
 from agents.contracts.sources import SourceCard
 from agents.offline.questions import asks_for_facts, parts_of
 from agents.research.loop.success import MAX_ATTEMPTS, Retries, Success, below, explain
@@ -252,7 +252,7 @@ def topics_of(children: tuple[Leaf | Node, ...]) -> dict[str, Leaf | Node]:
 
 
 def next_leaves(
-    decision: LoopDecision, wanted: tuple[str, ...], gaps: tuple[str, ...], budget: LeafBudget
+    decision: LoopDecision, wanted: tuple[str, ...], gaps: tuple[str, ...], budget: LeafBudget, *, sweep: bool = False
 ) -> tuple[Leaf, ...]:
     """Turn what the reflection wants next into leaves of the same node; never into executors.
 
@@ -261,9 +261,13 @@ def next_leaves(
         wanted: topics that may still be tried.
         gaps: what is open.
         budget: of each leaf.
+        sweep: have the first topic looked for from several sides, its sources chosen and their links followed.
     """
     topics = list(dict.fromkeys(q.strip() for q in (decision.nextSearchTopic or "", *wanted) if q.strip()))
     leaves = list(leaves_on(topics, budget))
+    if sweep and leaves:
+        task = TaskSpec(questions=leaves[0].questions, budget=budget, discovery_intense=True)
+        leaves[0] = leaves[0].model_copy(update={"discovery": True, "spec": task})
     if decision.urlToSearch:
         about = topics[0] if topics else gaps[0]
         leaves.insert(
@@ -273,6 +277,12 @@ def next_leaves(
             ),
         )
     return tuple(leaves)
+
+
+def came_to_nothing(findings: Sequence[Finding]) -> bool:
+    """Tell whether a leaf found nothing to the point where no sweep for sources was made yet."""
+    parts = [part for one in findings for part in one.walk()]
+    return any(one.status == "empty" for one in parts) and not any(one.shortlist for one in parts)
 
 
 def leaves_on(topics: Sequence[str], budget: LeafBudget) -> tuple[Leaf, ...]:

@@ -42,20 +42,10 @@ def node_handler(context: RunContext) -> Handler:
         said = note or Said("{n} of {all} branches delivered", n=len(written), all=len(findings))
         tell(status, said, f"{status}:end")
         found = Finding(
-            path=ctx.path,
-            title=given.title,
-            role=given.role,
-            status=status,
-            note=note,
-            markdown=markdown,
-            children=findings,
-            problems=problems,
-            rounds=tuple(went.records),
-            dispatched=tuple(went.dispatched),
-            skipped=tuple(went.skipped),
-            open_questions=went.gaps,
-            **spent(ctx, started),
-        )
+            path=ctx.path, title=given.title, role=given.role, status=status, note=note, markdown=markdown,
+            children=findings, problems=problems, rounds=tuple(went.records), dispatched=tuple(went.dispatched),
+            skipped=tuple(went.skipped), open_questions=went.gaps, **spent(ctx, started),
+        )  # fmt: skip
         return found if went.closed is None else RootFinding(closed=went.closed, **dict(found))
 
     return Handler(run=run, takes=NodeGiven, gives=Finding)
@@ -67,14 +57,10 @@ async def _lead(
     """Have the branch opened by what its parts say together; without it the parts still stand."""
     numbering = Numbering(facts_behind(written, context.context_results), sources_of(written))
     asked_for = LeadInput(
-        query=given.setting.query,
-        title=given.title,
-        objective=given.node.objective,
-        sections=tuple(numbering.to_numbers(prose_of(finding)) for finding in written),
-        facts=numbering.numbered,
-        language=given.setting.language,
-        today=given.setting.today,
-    )
+        query=given.setting.query, title=given.title, objective=given.node.objective,
+        sections=tuple(numbering.to_numbers(prose_of(finding)) for finding in written), facts=numbering.numbered,
+        language=given.setting.language, today=given.setting.today,
+    )  # fmt: skip
     try:
         asked = await ctx.call(
             "lead", "0", context.ask, LEAD_WRITER, asked_for, ctx.writing(LEAD_SHARE), gives=RoleAnswer[Section]

@@ -29,10 +29,19 @@ from agents.core.events import Noted, RoundEnded
 from agents.core.port import Ctx, together
 from agents.core.time_policy import Remaining, round_limits
 from agents.offline.judgements import reflect as steps_of
-from agents.research.loop.after_reading import at_hand, chosen_by_sweeps, contested, shared_out, starved, touching
+from agents.research.loop.after_reading import (
+    at_hand,
+    chosen_by_sweeps,
+    contested,
+    known_of,
+    shared_out,
+    starved,
+    touching,
+)
 from agents.research.loop.branch_retry import Again, ended
 from agents.research.loop.loop_decision import (
     Decided,
+    came_to_nothing,
     decide,
     delta,
     facts_of,
@@ -155,7 +164,8 @@ class Rounds:
     def _next(self, decided: Decided) -> tuple[Leaf | Node, ...]:
         if self._reflection is None:
             return ()
-        leaves = next_leaves(decided.decision, decided.topics, self._reflection.gaps, self._budget())
+        wide = len(self.given.node.phases) > 1 and came_to_nothing(self.findings)
+        leaves = next_leaves(decided.decision, decided.topics, self._reflection.gaps, self._budget(), sweep=wide)
         # What discovery leaves chose so far is read by those leaves of later rounds that it concerns.
         chosen = chosen_by_sweeps(self.findings)
         following = (
@@ -337,6 +347,7 @@ class Rounds:
                 below = LeafGiven(
                     leaf=child, setting=given.setting, parent=ctx.path, siblings=siblings, tried=given.tried,
                     beside=() if child.discovery else tuple(q for q in asked if q not in own),
+                    found=known_of(sub_questions(child), self.findings),
                 )  # fmt: skip
                 self._leaves[f"{place(ctx.path)}/{key}"] = below
             else:

@@ -96,16 +96,12 @@ def read(topic: str, language: str) -> TopicWords:
         if large or value or low in places or token.lower() == token.upper():
             ordered.add(root)
     return TopicWords(
-        plain=" ".join(text.casefold().split()),
-        language=language,
+        plain=" ".join(text.casefold().split()), language=language,
         stems=(*stems, *(run[at : at + 3] for run in runs for at in range(max(1, len(run) - 2)))),
         small=frozenset(word for _, word in small),
-        grammar=tuple(word for at, word in small if 0 < at < len(stems)),
-        decisive=frozenset(decisive),
-        written=frozenset(written),
-        ordered=frozenset(ordered),
-        runs="".join(runs),
-    )
+        grammar=tuple(word for at, word in small if 0 < at < len(stems)), decisive=frozenset(decisive),
+        written=frozenset(written), ordered=frozenset(ordered), runs="".join(runs),
+    )  # fmt: skip
 
 
 def _without_particles(run: str) -> str:

@@ -205,17 +205,10 @@ async def draft_plans(ctx: Ctx, brief: Brief, name: str = "draft") -> tuple[Plan
 def planning_for(query: Query, brief: Brief, limits: CapOverrides, survey: CorpusSurvey) -> PlanningInput:
     """Put together what the planner of one query is given."""
     return PlanningInput(
-        query=query.text,
-        max_depth=limits.depth,
-        max_leaves=limits.leaves,
-        scope_limits=query.scope_limits,
-        sub_topics=query.sub_topics,
-        known=brief.known,
-        survey=survey,
-        language=brief.language,
-        today=brief.today,
+        query=query.text, max_depth=limits.depth, max_leaves=limits.leaves, scope_limits=query.scope_limits,
+        sub_topics=query.sub_topics, known=brief.known, survey=survey, language=brief.language, today=brief.today,
         seed_urls=brief.seed_urls,
-    )
+    )  # fmt: skip
 
 
 def plan_of(tree: PlanTree, planning: PlanningInput, bounds: Bounds) -> Plan:
@@ -402,18 +395,17 @@ def _wants_a_list(question: str) -> bool:
 
 
 def _spec(planned: PlannedLeaf, questions: tuple[str, ...], budget: LeafBudget) -> TaskSpec | None:
-    """Make the extractors' task of a leaf whose planner says more of it than its questions; else the executor composes it."""
+    """Make the extractors' task of a leaf whose planner says more of it than its questions; else the executor composes it.
+
+    Readers of a sweep are told so: what its sources leave open, and what they point at, is wanted.
+    """
     criteria = tuple(one.strip() for one in planned.acceptance_criteria if one.strip())
-    if not (planned.expected_format.strip() or criteria):
+    if not (planned.expected_format.strip() or criteria or planned.discovery):
         return None
     return TaskSpec(
-        questions=questions,
-        expected_format=planned.expected_format.strip(),
-        acceptance_criteria=criteria,
-        priority=planned.priority,
-        budget=budget,
-        discovery_intense=planned.discovery,
-    )
+        questions=questions, expected_format=planned.expected_format.strip(), acceptance_criteria=criteria,
+        priority=planned.priority, budget=budget, discovery_intense=planned.discovery,
+    )  # fmt: skip
 
 
 def _objective(planned: PlannedLeaf, questions: tuple[str, ...]) -> str:

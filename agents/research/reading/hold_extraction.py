@@ -64,15 +64,10 @@ def fact_of(
     if not quote.strip():
         return None
     return Fact(
-        id="f" + digest(f"{source.id}:{start}:{end}", 10),
-        source_id=source.id,
+        id="f" + digest(f"{source.id}:{start}:{end}", 10), source_id=source.id,
         statement=_carried(pointed.statement.strip(), quote, source, language) or " ".join(quote.split()),
-        quote=quote,
-        start=start,
-        end=end,
-        confidence=pointed.sure,
-        topic=topic,
-    )
+        quote=quote, start=start, end=end, confidence=pointed.sure, topic=topic,
+    )  # fmt: skip
 
 
 def _is_title(span: SentenceSpan, source: Source) -> bool:

@@ -46,11 +46,13 @@ def not_begun(ctx: Ctx) -> str:
     return "not begun: time was up" if ctx.collecting_left == 0 else "not begun: you asked to write from what is there"
 
 
-def composed_rubric(leaf: Leaf, siblings: tuple[str, ...]) -> str:
-    """Compose the rubric of a leaf that has no task spec (specification, section 5)."""
+def composed_rubric(leaf: Leaf, siblings: tuple[str, ...], found: tuple[str, ...]) -> str:
+    """Compose the rubric of a leaf that has no task spec (specification, section 5), from what was `found` so far."""
     parts = [f"Scope: {leaf.objective}"]
     if siblings:
         parts.append(f"Out of scope, other readers have it: {'; '.join(siblings)}.")
+    if found:
+        parts.append(f"Known: {' '.join(found)} Give what adds to this or contradicts it.")
     parts.append("Consider results, figures and stated limits before background. Target confidence 0.7.")
     return " ".join(parts)
 
@@ -251,7 +253,7 @@ def _to_read(urls: list[str], given: LeafGiven, *, late: bool, led: tuple[str, .
         questions=tuple(dict.fromkeys((*(leaf.questions or (leaf.objective,)), *given.beside))),
         # A page is read once, for all leaves that might want it.
         spec=leaf.spec and leaf.spec.model_copy(update={"questions": (*leaf.spec.questions, *given.beside)}),
-        rubric=composed_rubric(leaf, () if given.beside else given.siblings),
+        rubric=composed_rubric(leaf, () if given.beside else given.siblings, given.found),
         language=setting.language,
         today=setting.today,
         late=late,
@@ -401,7 +403,8 @@ def _begun(leaf: Handler, earlier: Earlier) -> Handler:
             :MOST_TAKEN_OVER
         ]
         sources = {fact.source_id: cards[fact.source_id] for fact in known}
-        update = {"known": tuple(known), "known_sources": tuple(sources.values())}
+        update: dict[str, object] = {"known": tuple(known), "known_sources": tuple(sources.values())}
+        update["found"] = tuple(fact.statement for fact in known[:3])
         return Finding.model_validate(await leaf.run(ctx, given.model_copy(update=update)))
 
     return Handler(run=run, takes=LeafGiven, gives=Finding)

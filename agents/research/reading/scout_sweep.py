@@ -6,7 +6,7 @@ extractors, a shortlist made by code, one section written over it. It spawns no 
 
 from collections.abc import Sequence
 
-from agents.contracts.fact import Fact
+from agents.contracts.fact import Fact, Insights
 from agents.contracts.finding import Finding, NodeStatus, Problem, SearchRecord
 from agents.contracts.frozen import Said
 from agents.contracts.plan import Leaf, RetryEntry
@@ -29,7 +29,7 @@ from agents.core.time_policy import SCOUT_SHARE
 from agents.nlp.tokens import content_words
 from agents.offline.judgements import scout as judged_by_words
 from agents.research.reading.hold_extraction import SourceGiven
-from agents.research.reading.leaf import NOTHING_YET, SAME_TEXT, composed_rubric, not_begun, spent, sub_questions
+from agents.research.reading.leaf import NOTHING_YET, SAME_TEXT, not_begun, spent, sub_questions
 from agents.research.reading.read_sources import Extracted, extract
 from agents.research.reading.searching import LeafGiven, attempt_number, reformulate, search_for, teller
 from agents.research.reading.shortlisting import (
@@ -84,6 +84,7 @@ class _Sweep:
         self.empty: set[str] = set()
         """Addresses that were fetched and gave no usable text."""
         self.problems: list[Problem] = []
+        self.insights: list[Insights] = []
         self._tell = teller(ctx, given.parent, "leaf", given.leaf.title)
         self.stood_in = ""
         self.cut: set[str] = set()
@@ -188,14 +189,10 @@ class _Sweep:
         if not scanned:
             return []
         given = ScoutInput(
-            query=self.setting.query,
-            objective=self.leaf.objective,
-            questions=self.questions,
+            query=self.setting.query, objective=self.leaf.objective, questions=self.questions,
             candidates=tuple(view_of(number, one) for number, one in enumerate(scanned, start=1)),
-            language=self.setting.language,
-            query_type=self.setting.query_type,
-            today=self.setting.today,
-        )
+            language=self.setting.language, query_type=self.setting.query_type, today=self.setting.today,
+        )  # fmt: skip
         judged = {one.number: one for one in judged_by_words(given).candidates}
         if not self._late():
             try:
@@ -229,7 +226,9 @@ class _Sweep:
             if found.asked is not None:
                 self.ctx.emit(f"asked:{one.scanned.card.id}", found.asked.as_event(self.ctx.path))
                 self.stood_in = self.stood_in or found.asked.stood_in
-            card, facts = one.scanned.card, found.readings[0].facts
+            card, reading = one.scanned.card, found.readings[0]
+            facts, insights = reading.facts, reading.insights
+            self.insights += [insights] if insights else []
             self.ctx.emit(
                 f"read:{card.id}", SourceRead(node=self.ctx.path, source=card, facts=len(facts), usage=found.usage)
             )
@@ -240,15 +239,9 @@ class _Sweep:
 
     def _to_scan(self, url: str) -> SourceGiven:
         return SourceGiven(
-            urls=(url,),
-            objective=self.leaf.objective,
-            questions=self.questions,
-            spec=self.leaf.spec,
-            rubric=composed_rubric(self.leaf, self.given.siblings),
-            language=self.setting.language,
-            today=self.setting.today,
-            quick=True,
-        )
+            urls=(url,), objective=self.leaf.objective, questions=self.questions, spec=self.leaf.spec,
+            language=self.setting.language, today=self.setting.today, quick=True,
+        )  # fmt: skip
 
     def _written(
         self, chosen: Shortlist, records: tuple[SearchRecord, ...], attempts: tuple[RetryEntry, ...]
@@ -276,7 +269,8 @@ class _Sweep:
             if records and len(failed) == len(records):
                 status, note = "failed", Said("every search failed")
             else:
-                status, note = "empty", Said("none of {n} candidates is to the point", n=_found(chosen))
+                none = "none of {n} candidates is to the point" if _found(chosen) else "no document matches"
+                status, note = "empty", Said(none, n=_found(chosen))
         elif not facts:
             status = "empty"
         elif self.problems or failed:
@@ -309,6 +303,7 @@ class _Sweep:
                 "attempts": attempts,
                 "attempt_number": attempt_number(attempts, self.leaf),
                 "shortlist": chosen,
+                "insights": tuple(self.insights),
             }
         )
 

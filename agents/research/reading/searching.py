@@ -140,6 +140,8 @@ class LeafGiven(Frozen):
     known: tuple[Fact, ...] = ()
     """Facts of an earlier report that speak of its questions."""
     known_sources: tuple[SourceCard, ...] = ()
+    found: tuple[str, ...] = ()
+    """What is known of its questions already; readers are told."""
 
     @property
     def failures(self) -> int:

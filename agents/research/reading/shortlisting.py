@@ -84,14 +84,9 @@ def recency_of(published: str | None, today: str) -> Recency:
 def view_of(number: int, one: Scanned) -> CandidateView:
     """Show a candidate to the scout."""
     return CandidateView(
-        number=number,
-        title=one.card.title,
-        domain=domain_of(one.card),
-        author=one.card.author,
-        published=one.card.published,
-        themes=one.themes,
-        excerpt=one.excerpt,
-    )
+        number=number, title=one.card.title, domain=domain_of(one.card), author=one.card.author,
+        published=one.card.published, themes=one.themes, excerpt=one.excerpt,
+    )  # fmt: skip
 
 
 def turns(ranked: Sequence[_T], group_of: Callable[[_T], Hashable]) -> list[_T]:

@@ -82,15 +82,9 @@ async def follow_up(context: RunContext, document: Quoting, question: str) -> Fo
         for number, (reference, quote) in enumerate(known, start=1)
     )
     given = SectionInput(
-        query=document.question or text,
-        title=text[:120],
-        objective=text,
-        questions=(text,),
-        facts=facts,
-        language=document.language,
-        query_type=document.query_type,
-        today=context.today,
-    )
+        query=document.question or text, title=text[:120], objective=text, questions=(text,), facts=facts,
+        language=document.language, query_type=document.query_type, today=context.today,
+    )  # fmt: skip
     try:
         written = (await context.ask(SECTION_WRITER, given, Deadline())).output.markdown
     except (BadOutput, ModelError):

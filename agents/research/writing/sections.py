@@ -354,14 +354,7 @@ def _with_answers(markdown: str, questions: Sequence[str], facts: Sequence[Fact]
 def _put(given: LeafGiven, verdicts: tuple[str, ...], facts: tuple[NumberedFact, ...]) -> SectionInput:
     leaf, setting = given.leaf, given.setting
     return SectionInput(
-        query=setting.query,
-        title=leaf.title,
-        objective=leaf.objective,
-        questions=sub_questions(leaf),
-        facts=facts,
-        siblings=given.siblings,
-        verdicts=verdicts,
-        language=setting.language,
-        query_type=setting.query_type,
-        today=setting.today,
-    )
+        query=setting.query, title=leaf.title, objective=leaf.objective, questions=sub_questions(leaf),
+        facts=facts, siblings=given.siblings, verdicts=verdicts, language=setting.language,
+        query_type=setting.query_type, today=setting.today,
+    )  # fmt: skip

@@ -95,17 +95,10 @@ async def _again(
 
     def put(numbered: tuple[NumberedFact, ...]) -> SectionInput:
         return SectionInput(
-            query=brief.question,
-            title=part.title,
-            objective=leaf.objective if leaf else part.title,
-            questions=leaf.questions if leaf else (part.title,),
-            facts=numbered,
-            siblings=beside,
-            verdicts=verdicts,
-            language=brief.language,
-            query_type=brief.query_type,
-            today=brief.today,
-        )
+            query=brief.question, title=part.title, objective=leaf.objective if leaf else part.title,
+            questions=leaf.questions if leaf else (part.title,), facts=numbered, siblings=beside,
+            verdicts=verdicts, language=brief.language, query_type=brief.query_type, today=brief.today,
+        )  # fmt: skip
 
     deadline, sources = ctx.writing(REWRITE_SHARE), tuple(cards.values())
     written = await write_section(ctx, context, f"again:{part.path}", put, facts, sources, deadline, brief.language)
