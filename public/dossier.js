@@ -331,9 +331,10 @@ function fill(box, chip, q) {
   const head = box.querySelector('.ds-pop-head');
   const tag = make('span', `ds-tag ds-${v.tone}`);
   tag.append(icon(v.shape, 13), document.createTextNode(v.word));
+  const since = q.known_since && t('known since {date}', { date: q.known_since });
   head.replaceChildren(
     tag,
-    make('span', 'ds-pop-why', q.verdict_reason || q.note || ''),
+    make('span', 'ds-pop-why', [q.verdict_reason || q.note, since].filter(Boolean).join(' · ')),
     head.querySelector('.ds-pop-close'),
   );
 

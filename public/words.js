@@ -278,6 +278,7 @@ export const WORDS = {
       '{n} {n:Fakt|Fakten} aus {sources} {sources:Quelle|Quellen}, seit {since} bekannt; {then}.',
     '{n} {n:fact|facts} of {sources} {sources:source|sources} that other parts found {n:is|are} used again; {then}.':
       '{n} {n:Fakt|Fakten} aus {sources} {sources:Quelle|Quellen}, aus anderen Teilen; {then}.',
+    'known since {date}': 'bekannt seit {date}',
     'nothing is searched for': 'gesucht wird nichts',
     'the rest is searched for': 'das Übrige wird gesucht',
     'Wrote “{title}”, {n} {n:word|words}.': '„{title}“ geschrieben, {n} {n:Wort|Wörter}.',

@@ -119,7 +119,7 @@ class LocalLogin:
         await self.app(scope, receive, answering(send, log_in))
 
 
-UPLOADS = "/project/file"
+UPLOADS, IMPORT = "/project/file", "/memory/import"
 FRAMING = 100_000
 """Bytes of a request beside the file itself, at most."""
 MAX_BODY = 1_000_000
@@ -138,7 +138,7 @@ class BodyBounds:
             await self.app(scope, receive, send)
             return
         upload = scope["path"].startswith(UPLOADS)
-        most, why = (MAX_BYTES + FRAMING, TOO_LARGE) if upload else (MAX_BODY, TOO_LONG)
+        most, why = (MAX_BYTES + FRAMING, TOO_LARGE) if upload or scope["path"] == IMPORT else (MAX_BODY, TOO_LONG)
         said = Headers(scope=scope).get("content-length", "")
         if said.isdecimal() and int(said) > most:
             await (JSONResponse({"detail": why}, 413) if upload else ApiError(413, "too_large", why).response())(

@@ -287,6 +287,7 @@ def quoted_data(quoted: Quoted, document: ReportDocument | None) -> dict[str, ob
         "verdict": judged[0].verdict if judged else None,
         "why": judged[0].why if judged else "",
         "note": NOTES.get(reference.kind, ""),
+        "known_since": reference.known_since,
     }
 
 

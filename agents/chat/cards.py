@@ -122,7 +122,7 @@ def _item(branch: Node | Leaf, number: str, words: ChatTexts) -> Props:
         below = [_item(child, f"{prefix}{at}", words) for at, child in enumerate(branch.children, start=1)]
     else:
         searches = min(branch.budget.searches, len(branch.searches))
-        note = words("some_searches", n=searches, sources=branch.budget.sources)
+        note = words("some_known" if branch.known_facts else "some_searches", n=searches, sources=branch.budget.sources)
         if branch.spec is not None:
             # What its readers are told can be long: it is shown on demand.
             detail = "; ".join(filter(None, (branch.spec.expected_format, *branch.spec.acceptance_criteria)))

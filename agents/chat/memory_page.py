@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated, get_args
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Form, Query, Request
+from fastapi import APIRouter, Form, Query, Request, UploadFile
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from jinja2 import Environment, StrictUndefined
 
@@ -17,7 +17,7 @@ from agents.contracts.fact import Selection, Standing
 from agents.contracts.report import Quote
 from agents.core.errors import SourceError
 from agents.core.paths import public
-from agents.memory.knowledge import KnowledgeStore, MemoryDown, in_time
+from agents.memory.knowledge import KnowledgeStore, MemoryDown, imported, in_time
 from agents.report.escaping import is_safe
 from agents.report.html_export import STYLE
 from agents.report.references import reference_of
@@ -51,6 +51,9 @@ async def listed(
     since: str = "",
     until: str = "",
     gone: int | None = None,
+    new: int | None = None,
+    known: int = 0,
+    broken: int = 0,
 ) -> HTMLResponse:
     """Search what is known; without words, what was seen last."""
     words = _words(request)
@@ -68,12 +71,17 @@ async def listed(
         return _page(words, words.notice(error), status=502)
     shown = found[:MOST]
     jobs = {one: await _title(site, owner, one) for item in shown for one in item.jobs}
+    contrary = Selection(ids=tuple({other for item in shown for other in item.against}))
+    others = {one.id: one for one in (await store.get(owner, contrary) if contrary.ids else ())}
     many = words("page_more" if len(found) > MOST else "page_all", facts=words.counted(len(shown), "fact"))
     said = [words("forgotten", things=words.counted(gone, "thing"))] if gone is not None else []
+    said += [words("page_taken", new=new, known=known, broken=broken)] if new is not None else []
     said.append(many if shown else words("page_nothing" if any(asked.values()) else "page_empty"))
     verdicts = {one: words(f"standing_{one}") for one in get_args(Standing)}
     back = urlencode({name: value for name, value in asked.items() if value})
-    return _page(words, *said, asked=asked, choices={"verdict": verdicts, "job": jobs}, items=shown, back=back)
+    return _page(
+        words, *said, asked=asked, choices={"verdict": verdicts, "job": jobs}, items=shown, others=others, back=back
+    )
 
 
 async def _title(site: Here, owner: str, job_id: str) -> str:
@@ -106,8 +114,7 @@ async def opened(item_id: str, owner: Owner, site: Here, request: Request, forma
     quote = Quote(text=fact.quote, start=start, end=start + len(fact.quote), fact_id=fact.id, page=page)
     quoted = Quoted(reference_of(item.source, 1, (quote,)), quote, text)
     if format == "json":
-        note = words("known_since", date=item.since[:10])
-        return JSONResponse(quoted_data(quoted, None) | {"verdict": item.verdict, "note": note})
+        return JSONResponse(quoted_data(quoted, None) | {"verdict": item.verdict, "known_since": item.since[:10]})
     return quoted_page(quoted, words.language)
 
 
@@ -135,8 +142,23 @@ async def forget(
     return RedirectResponse(f"{public(PAGE)}?{back}&gone={count}".replace("?&", "?"), 303)
 
 
+@memory_page.post(PAGE + "/import")
+async def take(owner: Owner, site: Here, request: Request, file: UploadFile) -> Response:
+    """Take an export in; it becomes the caller's."""
+    words = _words(request)
+    store: KnowledgeStore | None = site.team.memory
+    if store is None:
+        return _page(words, words("known_off"), status=501)
+    try:
+        lines = (await file.read()).decode("utf-8", "replace").splitlines()
+        new, known, broken = await imported(store, owner, lines)
+    except MemoryDown as error:
+        return _page(words, words.notice(error), status=502)
+    return RedirectResponse(f"{public(PAGE)}?new={new}&known={known}&broken={broken}", 303)
+
+
 def _page(words: ChatTexts, *said: str, status: int = 200, **shown: object) -> HTMLResponse:
-    nothing: dict[str, object] = {"asked": None, "choices": {}, "items": (), "back": ""}
+    nothing: dict[str, object] = {"asked": None, "choices": {}, "items": (), "others": {}, "back": ""}
     page = TEMPLATE.render(
         nothing | shown, words=words, said=said, style=STYLE, root=public(""), page=public(PAGE), safe=is_safe,
         place_of=place_of, domain_of=registrable_domain,

@@ -1,5 +1,7 @@
 """What is known already: asked in the chat, looked through and forgotten on its page, left out of a run."""
 
+import json
+
 import pytest
 
 from agents.chat.commands import Edit, Recall, read
@@ -181,7 +183,30 @@ async def test_facts_are_searched_filtered_and_open_in_their_context(page):
     assert BRIDGE.text not in (await page.get("/memory", params={"job": "job2"})).text
     assert TUNNEL.text not in (await page.get("/memory", params={"since": "2026-11-02"})).text
     assert f'id="quote" class="focus">{TUNNEL.text}' in opened or 'id="quote"' in opened
-    assert (card["quote"], card["verdict"], card["note"]) == (TUNNEL.text, "supported", "known since 2026-11-01")
+    assert (card["quote"], card["verdict"], card["known_since"]) == (TUNNEL.text, "supported", "2026-11-01")
+
+
+async def test_what_contradicts_a_fact_is_shown_with_it_and_opens(page):
+    await page.store.put("local", [TUNNEL.model_copy(update={"against": (BRIDGE.id, "forgotten since")})])
+
+    shown = (await page.get("/memory", params={"q": "How long is the tunnel?", "job": "job2"})).text
+
+    assert f'against it: <a href="/memory/quote/{BRIDGE.id}#quote">“{BRIDGE.text}”</a> (A page)' in shown
+    assert shown.count("against it") == 1
+
+
+async def test_what_is_known_is_taken_away_and_taken_in_as_lines_on_its_page(page):
+    export = (await page.get("/research/memory/export.jsonl")).text
+    foreign = json.dumps({"owner": "eve", **json.loads(TUNNEL.model_dump_json())})
+    await page.store.forget("local", Selection(ids=(BRIDGE.id,)))
+
+    answer = await page.post("/memory/import", files={"file": ("known.jsonl", f"{export}{export}{foreign}\nno line\n")})
+    shown = await page.get(answer.headers["location"])
+
+    assert "/research/memory/export.jsonl" in shown.text
+    assert "Imported: 1 new, 2 known already, 2 not readable." in shown.text
+    assert set(await page.store.get("local", Selection())) == set(ALL)
+    assert len(await page.store.get("eve", Selection())) == 1
 
 
 @pytest.mark.parametrize(

@@ -324,7 +324,8 @@ async def test_the_plan_says_what_is_known_and_the_forecast_shrinks(life):
     assert [bool(leaf.known_facts) for leaf in outcome.contract.plans[0].root.leaves()] == [True, True, False]
     assert "2 of them answered by earlier research" in now["Parts"].basis
     assert "up to 15 while" in before["Sources read"].basis
-    assert "up to 5 while" in now["Sources read"].basis
+    # Those that are searched for, one round more, and at most a page behind each fact that is known.
+    assert "up to 13 while" in now["Sources read"].basis
     assert now["Searches"].basis.startswith("collecting 1–")
     planning = next(one.given for one in life.bench.model.asked if type(one.given).__name__ == "PlanningInput")
     assert any(CLOSED in line and "answered before" in line for line in planning.known)

@@ -81,9 +81,11 @@ def forecast_of(
     claims = NONE.plus(*map(_claims, plans))
     collected = Range(len(searched), planned + reworded + further)
     counter = Range(claims.low, claims.high * SEARCHES_PER_CLAIM) if challenge else NONE
-    read = Range(min(1, len(searched)), sum(leaf.budget.sources for leaf in searched) + further).within(caps.sources)
+    behind = sum(min(leaf.known_facts, leaf.budget.sources) for leaf in leaves)  # pages of what is known are looked at
+    read = Range(min(1, len(leaves)), sum(leaf.budget.sources for leaf in searched) + further + behind)
+    read = read.within(caps.sources)
     checked = Range(0, counter.high * NEW_SOURCES).within(caps.sources)
-    attack, look = "", ""
+    attack, look, again = "", "", f" ({behind} of them behind what is known)" if behind else ""
     if counter.high:
         attack = f"; challenge up to {counter.high:.0f}: one or two for each of up to {claims.high:.0f} claims"
         look = f", up to {checked.high:.0f} for the claims"
@@ -101,7 +103,7 @@ def forecast_of(
         _line(
             "Sources read",
             read.plus(checked).within(caps.sources),
-            f"up to {read.high:.0f} while collecting{look}, each once, as far as they exist",
+            f"up to {read.high:.0f} while collecting{again}{look}, each once, as far as they exist",
         ),
     ]
     if not reasons:
