@@ -79,6 +79,11 @@ ERRORS: dict[int | str, dict[str, object]] = {
 """Answers of every route beside its own, for the OpenAPI document."""
 
 
+def kinds(*types: str) -> dict[int | str, dict[str, object]]:
+    """Document which kinds of files a route answers with."""
+    return {200: {"description": "The file.", "content": {kind: {"schema": {"type": "string"}} for kind in types}}}
+
+
 class ApiError(Exception):
     """A route refuses; the message is for the caller."""
 

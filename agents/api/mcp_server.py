@@ -1,22 +1,33 @@
-"""The research manager as a tool of other programs (Model Context Protocol): over stdio, and over HTTP at `/mcp`."""
+"""The research manager as a tool of other programs (Model Context Protocol): over stdio, and over HTTP at `/mcp`.
+
+`/research/memory`: what research has found out, over HTTP; each of its routes is a tool as well.
+"""
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Literal
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import wraps
+from inspect import signature
+from typing import TYPE_CHECKING, Annotated, Literal
 
+from fastapi import APIRouter, Depends, Query
+from fastapi.responses import StreamingResponse
+from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from agents.api.error_responses import ERRORS, ApiError, kinds
+from agents.api.payloads import MemoryForgotten, MemoryFound, MemoryImport, MemoryImported
 from agents.api.tree import progress
-from agents.contracts.fact import REUSABLE, Selection
+from agents.contracts.fact import REUSABLE, MemoryKind, MemoryStats, Remembered, Selection, Standing
 from agents.contracts.frozen import Tier
 from agents.contracts.sources import SearchQuery
 from agents.core.errors import DossierError, NotFeasible
 from agents.core.settings import Settings
+from agents.memory.knowledge import KnowledgeStore, exported, imported
 from agents.run_answer import answer
 from agents.run_research import RunOptions, durable_team, taken_up
 from agents.team import Team
@@ -53,6 +64,132 @@ class SearchResults(BaseModel):
     results: list[dict[str, str]]
 
 
+MOST = 200
+
+memory_api = APIRouter(tags=["memory"], responses=ERRORS)
+
+
+async def _caller(request: Request) -> str:
+    from agents.api.access import caller  # Chainlit and seconds of import: not where a host only wants a tool
+
+    return await caller(request)
+
+
+def _store(request: Request) -> KnowledgeStore:
+    from agents.api.access import site_of
+
+    store: KnowledgeStore | None = site_of(request).team.memory
+    if store is None:
+        raise ApiError(501, "not_implemented", "The knowledge base is switched off: DOSSIER_MEMORY is false.")
+    return store
+
+
+Owner = Annotated[str, Depends(_caller)]
+Known = Annotated[KnowledgeStore, Depends(_store)]
+
+
+@memory_api.get("/research/memory", response_model=MemoryFound)
+async def search(
+    owner: Owner,
+    store: Known,
+    q: Annotated[str, Query(max_length=2_000, description="Words or a question; none lists what was seen last.")] = "",
+    kind: Annotated[list[MemoryKind] | None, Query()] = None,
+    verdict: Annotated[list[Standing] | None, Query()] = None,
+    url: str = "",
+    domain: str = "",
+    job: str = "",
+    since: Annotated[str, Query(description="Last seen on or after this ISO date.")] = "",
+    until: Annotated[str, Query(description="Last seen on or before it.")] = "",
+    limit: Annotated[int, Query(ge=1, le=MOST)] = 20,
+) -> MemoryFound:
+    """Find what is known, by words and meaning, best first."""
+    where = Selection(
+        kinds=tuple(kind or ("fact",)), verdicts=tuple(verdict or ()), url=url, domain=domain, job=job, date_from=since,
+        date_to=until,
+    )  # fmt: skip
+    return MemoryFound(items=list(await store.search(owner, q, where, limit)))
+
+
+@memory_api.get("/research/memory/stats", response_model=MemoryStats)
+async def stats(owner: Owner, store: Known) -> MemoryStats:
+    """Count what there is."""
+    return await store.stats(owner)
+
+
+@memory_api.get(
+    "/research/memory/export.jsonl", response_class=StreamingResponse, responses=kinds("application/x-ndjson")
+)
+async def export(owner: Owner, store: Known) -> StreamingResponse:
+    """Give everything as JSON Lines."""
+
+    async def lines() -> AsyncIterator[str]:
+        async for line in exported(store, owner):
+            yield line + "\n"
+
+    return StreamingResponse(lines(), media_type="application/x-ndjson")
+
+
+@memory_api.post("/research/memory/import", response_model=MemoryImported)
+async def import_(sent: MemoryImport, owner: Owner, store: Known) -> MemoryImported:
+    """Take lines of an export in; they become the caller's, and what is known already stays as it is."""
+    new, known, broken = await imported(store, owner, sent.lines)
+    return MemoryImported(new=new, known=known, unreadable=broken)
+
+
+@memory_api.post("/research/memory/reembed", response_model=MemoryStats)
+async def reembed(owner: Owner, store: Known) -> MemoryStats:
+    """Embed anew what another embedder left; broken off, it goes on from there when asked again."""
+    await store.reembed(owner)
+    return await store.stats(owner)
+
+
+@memory_api.get("/research/memory/{item_id}", response_model=Remembered)
+async def show(item_id: str, owner: Owner, store: Known) -> Remembered:
+    """Open one thing: quote, context, source, history."""
+    found = await store.get(owner, Selection(ids=(item_id,)))
+    if not found:
+        raise ApiError(404, "not_found", "Nothing is known under this id.")
+    return found[0]
+
+
+@memory_api.delete("/research/memory", response_model=MemoryForgotten)
+async def forget(
+    owner: Owner,
+    store: Known,
+    id: Annotated[list[str] | None, Query(description="Things to forget.")] = None,
+    url: str = "",
+    domain: str = "",
+    job: str = "",
+    everything: bool = False,
+) -> MemoryForgotten:
+    """Forget for good: things, a source, a domain, what a job met with, or everything."""
+    where = Selection(ids=tuple(id or ()), url=url, domain=domain, job=job)
+    if where.empty and not everything:
+        raise ApiError(422, "bad_request", "Say what to forget: id, url, domain, job, or everything=true.")
+    return MemoryForgotten(forgotten=await store.forget(owner, where))
+
+
+def _tool_of(
+    endpoint: Callable[..., Awaitable[object]],
+    given: Mapping[str, object],
+    told: Callable[[], AbstractAsyncContextManager[None]],
+) -> Callable[..., Awaitable[object]]:
+    """Make a tool of what a route of the knowledge base does, with these of its parameters given."""
+
+    @wraps(endpoint)
+    async def tool(**asked: object) -> object:
+        async with told():
+            made = await endpoint(**given, **asked)
+            if isinstance(made, StreamingResponse):
+                return "".join([str(part) async for part in made.body_iterator])
+            return made
+
+    whole = signature(endpoint)
+    asked = [one for name, one in whole.parameters.items() if name not in given]
+    tool.__signature__ = whole.replace(parameters=asked)  # type: ignore[attr-defined]
+    return tool
+
+
 def mcp_server(team: Team, owner: str) -> "FastMCP[object]":
     """Make the server with its tools.
 
@@ -73,8 +210,8 @@ def mcp_server(team: Team, owner: str) -> "FastMCP[object]":
         except NotFeasible as error:
             splits = f" Narrower questions that would work: {' | '.join(error.splits)}" if error.splits else ""
             raise ToolError(f"{error}{splits}") from error
-        except DossierError as error:
-            raise ToolError(error.notice) from error
+        except (DossierError, ApiError) as error:
+            raise ToolError(getattr(error, "notice", str(error))) from error
 
     async def research(question: str, ctx: "Calling", tier: Tier | None = None) -> ResearchResult:
         """Research a question and return a report in which every statement cites its source."""
@@ -124,6 +261,9 @@ def mcp_server(team: Team, owner: str) -> "FastMCP[object]":
     server.add_tool(search)
     if team.memory is not None:
         server.add_tool(recall)
+        for route in (one for one in memory_api.routes if isinstance(one, APIRoute)):
+            tool = _tool_of(route.endpoint, {"owner": owner, "store": team.memory}, told)
+            server.add_tool(tool, f"memory_{route.name.strip('_')}", structured_output=False)
     return server
 
 
@@ -150,7 +290,6 @@ class _Mcp:
     """`/mcp`: stateless, so that every request stands by itself and nothing has to be kept between them."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # Chainlit and seconds of import: not where a host only wants a tool over standard input and output.
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
         from agents.api.access import caller, site_of

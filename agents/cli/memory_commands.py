@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from agents.cli.jobs_commands import run_to_exit, say
-from agents.contracts.fact import Remembered, Selection
+from agents.contracts.fact import Remembered, Selection, Standing
 from agents.core.errors import BadRequest
 from agents.memory.knowledge import LOCAL_OWNER, KnowledgeStore, exported, imported, open_memory
 
@@ -44,15 +44,22 @@ def line_of(item: Remembered) -> str:
 def search(
     text: Annotated[str, typer.Argument(help="Words or a question; none lists what was seen last.")] = "",
     kind: Kind = "fact",
+    verdict: Annotated[Standing | None, typer.Option(help="Only with this last verdict.")] = None,
+    url: Annotated[str, typer.Option(help="Only of this address.")] = "",
     domain: Annotated[str, typer.Option(help="Only of this domain.")] = "",
     job: Annotated[str, typer.Option(help="Only what this job met with.")] = "",
+    since: Annotated[str, typer.Option(help="Last seen on or after this ISO date.")] = "",
+    until: Annotated[str, typer.Option(help="Last seen on or before it.")] = "",
     limit: Annotated[int, typer.Option(min=1, max=200)] = 10,
     user: User = LOCAL_OWNER,
 ) -> None:
     """Find what is known, by words and meaning."""
 
     async def work(store: KnowledgeStore) -> None:
-        where = Selection(kinds=() if kind == "all" else (kind,), domain=domain, job=job)
+        where = Selection(
+            kinds=() if kind == "all" else (kind,), verdicts=(verdict,) if verdict else (), url=url, domain=domain, job=job,
+            date_from=since, date_to=until,
+        )  # fmt: skip
         found = await store.search(user, text, where, limit)
         for item in found:
             say(line_of(item))

@@ -92,6 +92,6 @@ class NothingKnown:
 async def test_what_is_known_can_be_asked_where_there_is_a_knowledge_base(site, connected):
     site.team.memory = NothingKnown()
     async with connected(site.team) as client:
-        assert {tool.name for tool in (await client.list_tools()).tools} == {"research", "recall", "search"}
+        assert {tool.name for tool in (await client.list_tools()).tools} >= {"research", "recall", "search"}
         told = await client.call_tool("recall", {"question": TASK})
     assert told.structuredContent == {"provider": "knowledge base", "results": []}

@@ -1,8 +1,12 @@
 """The knowledge base over HTTP and MCP."""
 
+import json
+
 import httpx
 import pytest
 
+from agents.api.mcp_server import mcp_server
+from agents.contracts.fact import Selection
 from agents.memory.embedders import StaticEmbedder
 from agents.memory.knowledge import forget_with
 from agents.memory.sql_knowledge import SqlKnowledge
@@ -17,12 +21,17 @@ async def client(server_app):
 
 
 @pytest.fixture
-async def asked(put, client, tmp_path):
+async def asked(site_of_two, client):
+    return client
+
+
+@pytest.fixture
+async def site_of_two(put, tmp_path):
     site = put()
     site.team.memory = SqlKnowledge(tmp_path / "memory", StaticEmbedder())
     await site.team.memory.put("local", ALL)
     await site.team.memory.put("eve", ALL)
-    return client
+    return site
 
 
 async def test_it_is_searched_opened_and_forgotten(asked):
@@ -47,6 +56,52 @@ async def test_an_export_is_an_import(asked):
     taken = await asked.post("/research/memory/import", json={"lines": [*lines, "broken"]})
 
     assert taken.json() == {"new": 3, "known": 0, "unreadable": 1}
+
+
+async def test_what_is_given_as_lines_of_others_broken_or_twice_becomes_ones_own_once(asked):
+    lines = (await asked.get("/research/memory/export.jsonl")).text.splitlines()
+    await asked.delete("/research/memory", params={"id": TUNNEL.id})
+    foreign = json.dumps({"owner": "eve", **json.loads(lines[0])})
+
+    taken = await asked.post("/research/memory/import", json={"lines": [*lines, *lines, foreign, "[" * 50_000, "{}"]})
+
+    assert taken.json() == {"new": 1, "known": 2, "unreadable": 3}
+    assert (await asked.post("/research/memory/import", json={"lines": ["x"] * 5_001})).status_code == 422
+
+
+async def test_it_is_embedded_anew_on_demand(asked):
+    said = (await asked.post("/research/memory/reembed")).json()
+
+    assert (said["items"], said["embedded"]) == (3, 3)
+
+
+async def test_every_route_is_a_tool_of_the_same_user(site_of_two):
+    from mcp.shared.memory import create_connected_server_and_client_session as connect
+
+    team = site_of_two.team
+    async with connect(mcp_server(team, "local")._mcp_server) as client:
+
+        async def call(name, **given):
+            told = await client.call_tool(f"memory_{name}", given)
+            return told.isError, "".join(part.text for part in told.content)
+
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        names = ("search", "show", "forget", "export", "import", "reembed", "stats")
+        assert {f"memory_{name}" for name in names} == tools.keys() - {"research", "search", "recall"}
+        assert not {"owner", "store"} & set(tools["memory_search"].inputSchema["properties"])
+        assert TUNNEL.id in (await call("search", q="tunnel", verdict=["supported"]))[1]
+        assert "12.4" in (await call("show", item_id=TUNNEL.id))[1]
+        _, lines = await call("export")
+        failed, why = await call("forget")
+        assert (failed, why.partition(": ")[2]) == (
+            True,
+            "Say what to forget: id, url, domain, job, or everything=true.",
+        )
+        assert '"forgotten": 2' in (await call("forget", domain="b.example"))[1]
+        assert (await call("show", item_id=TUNNEL.id))[0]
+        assert '"new": 2' in (await call("import", sent={"lines": lines.splitlines()}))[1]
+        assert '"embedded": 3' in (await call("reembed"))[1]
+    assert len(await team.memory.get("eve", Selection())) == 3
 
 
 async def test_where_it_is_switched_off_the_routes_say_so(put, client):
