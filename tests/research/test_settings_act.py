@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -15,7 +15,7 @@ from agents.run_research import run_research
 from agents.team import ROLES, Team
 from tests.flat import FLAT, TASK, FlatWorker
 from tests.scripted_model import ScriptedModel
-from tests.scripts import BRIEF, world
+from tests.scripts import BRIEF, leaf, tree, under, world
 
 MORE = ReflectionResponse(
     sufficient=False, confidence=0.2, gaps=("one more winter",),
@@ -43,6 +43,30 @@ def _blocked(job):
     return job.status == "blocked"
 
 
+def _branches_at_once(job):
+    """Count how many leaves of the plan are between searching and what ends it, at most."""
+    at_work, most = set(), 0
+    for event in (one.event for one in job.run.events):
+        if event.kind == "node" and event.role == "leaf" and event.node.startswith("job/0/"):
+            (at_work.add if event.state == "searching" else at_work.discard)(event.node)
+            most = max(most, len(at_work))
+    return most
+
+
+class Metered(ScriptedModel):
+    """Charges each call, and knows how many were made at once."""
+
+    at_once = most = 0
+
+    async def reply(self, request, on_text=None):
+        self.at_once += 1
+        self.most = max(self.most, self.at_once)
+        await asyncio.sleep(0.01)
+        self.at_once -= 1
+        made = await super().reply(request, on_text)
+        return replace(made, usage=made.usage.model_copy(update={"cost_usd": 0.01}))
+
+
 def _leaves(job):
     return sum(row.role == "leaf" and "/r" not in row.path for row in job.report.nodes)
 
@@ -58,11 +82,19 @@ class Turned:
     beside: dict = field(default_factory=dict)
     """Settings that stand in both runs."""
     faces: tuple[str, ...] = ("job",)
-    never_enough: bool = False
+    said: dict = field(default_factory=dict)
+    """What the model answers by kind of input."""
 
 
+NEVER = {"ReflectionInput": MORE}
+DEEP = tree(
+    *under("Winters", leaf("Closures", "On how many days was the Orvane ferry line closed in winter?"),
+           leaf("Costs", "What did the Orvane winter service cost?")),
+    leaf("Passengers", "How many passengers did the Orvane ferry carry?"),
+)  # fmt: skip
 EVERYWHERE = ("chat", "job", "run")
 """Where the bounds of a run are made in different ways; all else is one and the same for all of them."""
+# Three searches are those of the plan: none is left for what speaks against a claim.
 NO_GATE = {"min_evidence_per_claim": 0, "min_distinct_domains_per_claim": 0, "require_counter_evidence": False}
 NO_JUDGE = {"require_judge": True, "judge_min_evidence_per_claim": 0, "judge_min_distinct_domains_per_claim": 0,
             "judge_require_counter_evidence": False, "judge_min_report_confidence": 0, "judge_min_verifiable_ratio": 0}  # fmt: skip
@@ -75,10 +107,15 @@ TURNED = (
     Turned("time", {"max_execution_time_s": 30.0}, lambda job: job.report.phase_state.research.time_budget.total_minutes <= 0.5, True, faces=EVERYWHERE),
     Turned("tokens", {"token_budget": 1000}, _tagged("#TOKEN_LIMIT"), True),
     Turned("leaves", {"max_leaves": 1}, _leaves, 1, faces=("chat",)),
-    Turned("early termination", {"enable_early_termination": False}, _tagged("#EARLY_STOP"), False, never_enough=True),
-    Turned("novelty", {"min_novelty_threshold": 0.0}, _tagged("#EARLY_STOP"), False, never_enough=True),
-    Turned("likeness of topics", {"duplicate_topic_similarity_threshold": 1.0}, lambda job: bool(job.report.methodology.skipped_topics), False, never_enough=True),
-    *(Turned(name, {name: NO_GATE[name]}, _enough, True, {one: NO_GATE[one] for one in NO_GATE if one != name}) for name in NO_GATE),
+    Turned("depth", {"max_depth": 1}, lambda job: job.contract.plans[0].root.depth(), 1, said={"PlanningInput": DEEP}),
+    Turned("results that a writer is shown", {"context_results": 1}, lambda job: len(set(job.report.body.facts())) <= 3, True),
+    Turned("money", {"max_cost_usd": 0.05}, lambda job: "The cost limit of this run is used up." in job.report.markdown, True),
+    Turned("calls at once", {"max_concurrency": 1}, lambda job: job.most_at_once, 1),
+    Turned("branches at once", {"max_concurrent_research_units": 1}, _branches_at_once, 1),
+    Turned("early termination", {"enable_early_termination": False}, _tagged("#EARLY_STOP"), False, said=NEVER),
+    Turned("novelty", {"min_novelty_threshold": 0.0}, _tagged("#EARLY_STOP"), False, said=NEVER),
+    Turned("likeness of topics", {"duplicate_topic_similarity_threshold": 1.0}, lambda job: bool(job.report.methodology.skipped_topics), False, said=NEVER),
+    *(Turned(name, {name: NO_GATE[name]}, _enough, True, {"max_queries": 3} | {one: NO_GATE[one] for one in NO_GATE if one != name}) for name in NO_GATE),
     Turned("confidence", {"min_report_confidence": 100.0}, lambda job: job.report.grade, "partial", NO_GATE),
     Turned("verifiable ratio", {"min_verifiable_ratio": 0.5}, _gate("verifiable ratio"), 0.5),
     Turned("judge", {"require_judge": True, "judge_min_claims": 99}, _blocked, True),
@@ -92,10 +129,9 @@ TURNED = (
 )  # fmt: skip
 
 
-async def asked(face, folder, settings, *, never_enough):
+async def asked(face, folder, settings, said):
     """Ask the same question of a team with these settings; gives the job behind the answer."""
-    said = {"ReflectionInput": MORE} if never_enough else {}
-    model = ScriptedModel(by_role=dict.fromkeys([role.name for role in ROLES], FlatWorker(FLAT, **said)))
+    model = Metered(by_role=dict.fromkeys([role.name for role in ROLES], FlatWorker(FLAT, **said)))
     team = Team(
         Settings(data_dir=folder, model="offline", memory=False, **settings), models=dict.fromkeys([role.name for role in ROLES], model),
         searcher=world(), prompts=load(), blobs=BlobStore(folder), sample=False, today=lambda: "2026-11-27",
@@ -111,6 +147,7 @@ async def asked(face, folder, settings, *, never_enough):
                 await asyncio.wait_for(run_research(TASK, team=team, complexity_tier="standard"), 60)
                 (job,) = team.jobs.of()
         await asyncio.wait_for(job.settled(), 60)
+        job.most_at_once = model.most
         return job
     finally:
         await team.close()
@@ -120,7 +157,7 @@ async def asked(face, folder, settings, *, never_enough):
     ("one", "face"), [pytest.param(one, face, id=f"{one.name}-{face}") for one in TURNED for face in one.faces]
 )
 async def test_turning_a_setting_changes_what_a_user_gets(one, face, tmp_path):
-    before = await asked(face, tmp_path / "a", one.beside, never_enough=one.never_enough)
-    after = await asked(face, tmp_path / "b", one.beside | one.settings, never_enough=one.never_enough)
+    before = await asked(face, tmp_path / "a", one.beside, one.said)
+    after = await asked(face, tmp_path / "b", one.beside | one.settings, one.said)
     assert one.seen(after) == one.expected
     assert one.seen(before) != one.expected

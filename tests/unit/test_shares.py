@@ -5,7 +5,7 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.core.budget import Deadline, Limits
+from agents.core.budget import Limits
 from agents.core.time_policy import Remaining, round_limits
 from agents.research.planning.flat_plan import Allowance, Grant
 
@@ -44,8 +44,8 @@ def test_shares_never_exceed_what_is_left(whole, reserve, left_tokens, children,
     assert share.tokens <= max(1, left_tokens)
 
 
-def asked_of(run, path, searches, sources, *, least=1, beside=0, within_s=1.0):
-    return run.grant(path, searches, sources, least, beside, Deadline(lambda: within_s))
+def asked_of(run, path, searches, sources, *, beside=0):
+    return run.grant(path, searches, sources, 1, beside)
 
 
 async def test_leaves_of_a_later_round_share_the_sources_that_are_left_and_planned_ones_come_in_their_order():
@@ -59,24 +59,23 @@ async def test_leaves_of_a_later_round_share_the_sources_that_are_left_and_plann
     assert [(await asked_of(run, f"job/0/r2-{n}", 1, 4, beside=2)).sources for n in range(3)] == [3, 2, 2]
     for n in range(3):
         run.end(f"job/0/r2-{n}")
-    assert (await asked_of(run, "job/0/r3-0", 1, 4)).sources == 0
+    assert await asked_of(run, "job/0/r3-0", 1, 4) == Grant(searches=1, sources=0)
 
 
-async def test_who_finds_all_reserved_waits_for_what_the_others_give_back_and_no_longer_than_there_is_time():
+async def test_who_finds_all_reserved_waits_until_another_ends_and_is_refused_when_nobody_is_at_work():
     run = Allowance(searches=4, sources=6, in_vain=lambda: 0)
     await asked_of(run, "job/0/0", 4, 6)
-    waiting = asyncio.create_task(asked_of(run, "job/0/1", 1, 4, within_s=60))
-    third = asyncio.create_task(asked_of(run, "job/0/2", 1, 4, within_s=60))
+    assert (await asked_of(run, "job/0/1", 1, 4)).waits
+    waiting = asyncio.create_task(run.given_back())
     await asyncio.sleep(0)
     assert not waiting.done()
 
     run.note("job/0/0", Grant(searches=1, sources=0), ["https://a.example/1", "https://a.example/2"])
     run.end("job/0/0")
+    await waiting
 
-    assert await waiting == Grant(searches=1, sources=4)
-    assert not third.done()
-    # Nobody is left who could give anything back: it is refused, and does not wait for ever.
+    assert await asked_of(run, "job/0/1", 1, 4) == Grant(searches=1, sources=4)
+    assert (await asked_of(run, "job/0/2", 1, 4)).waits
     run.end("job/0/1")
-    assert (await third).sources == 0
-    await asked_of(run, "job/0/3", 2, 1)
-    assert (await asked_of(run, "job/0/4", 1, 1, within_s=0)).sources == 0
+    await run.given_back()
+    assert not (await asked_of(run, "job/0/2", 1, 4)).waits

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import math
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
@@ -10,7 +11,6 @@ from agents.contracts.finding import Finding
 from agents.contracts.frozen import Frozen, Said, Tier
 from agents.contracts.plan import Leaf, LeafBudget, Node, Phase, Plan, PlannedClaim, SuccessCriteria
 from agents.contracts.response import RunLimits
-from agents.core.budget import Deadline
 from agents.core.events import NodeChanged
 from agents.core.port import Ctx, Handler, Handlers
 from agents.research.challenge.challenge import NEW_SOURCES, Challenged, ChallengeGiven, ClaimFound, ClaimGiven
@@ -57,6 +57,8 @@ class Grant(Frozen):
 
     searches: int
     sources: int
+    waits: bool = False
+    """Others only reserve what is left, and may give some back."""
 
     def enough(self, searches: int, least: int = 1) -> bool:
         """Tell whether a branch can begin that wants so many searches, and at least so many sources."""
@@ -77,19 +79,19 @@ class Allowance:
         """Branches that may still give back."""
         self._given_back = asyncio.Event()
 
-    async def grant(self, path: str, searches: int, sources: int, least: int, beside: int, deadline: Deadline) -> Grant:
-        """Reserve for a branch: the body of a step. A leaf leaves their share to those `beside` it in a later round.
-
-        Where others only reserve what is left, it waits for what they give back.
-        """
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(deadline.seconds()):
-                while self._working and not self._left(path, searches, sources, beside).enough(searches, least):
-                    self._given_back.clear()
-                    await self._given_back.wait()
+    async def grant(self, path: str, searches: int, sources: int, least: int, beside: int) -> Grant:
+        """Reserve for a branch: the body of a step. A leaf leaves their share to those `beside` it in a later round."""
         grant = self._left(path, searches, sources, beside)
+        if self._working and not grant.enough(searches, least):
+            return Grant(searches=0, sources=0, waits=True)
         self.begin(path, grant)
         return grant
+
+    async def given_back(self) -> None:
+        """Wait until one of those at work ends."""
+        if self._working:
+            self._given_back.clear()
+            await self._given_back.wait()
 
     def _left(self, path: str, searches: int, sources: int, beside: int) -> Grant:
         left_searches = self.searches - self._in_vain() - sum(grant.searches for grant in self._granted.values())
@@ -135,9 +137,12 @@ def bounded(handlers: Handlers, caps: Caps, in_vain: Callable[[], int] = lambda:
 
 @contextlib.asynccontextmanager
 async def _granted(ctx: Ctx, allowance: Allowance, *wanted: int) -> AsyncIterator[Grant]:
-    """Hold what a branch may use until it ends."""
-    asked = (ctx.path, *wanted, ctx.deadline)
-    grant = await ctx.call("allowance", "0", allowance.grant, *asked, gives=Grant, pool="local")
+    """Hold what a branch may use until it ends. It waits for others between steps: one that waits takes no call's place."""
+    for asked in itertools.count():
+        grant = await ctx.call("allowance", str(asked), allowance.grant, ctx.path, *wanted, gives=Grant, pool="local")
+        if not grant.waits:
+            break
+        await allowance.given_back()
     allowance.begin(ctx.path, grant)
     try:
         yield grant
