@@ -22,7 +22,7 @@ from starlette.types import Receive, Scope, Send
 from agents.api.error_responses import ERRORS, ApiError, kinds
 from agents.api.payloads import MemoryForgotten, MemoryFound, MemoryImport, MemoryImported
 from agents.api.tree import progress
-from agents.contracts.fact import REUSABLE, MemoryKind, MemoryStats, Remembered, Selection, Standing
+from agents.contracts.fact import REUSABLE, Day, MemoryKind, MemoryStats, Remembered, Selection, Standing
 from agents.contracts.frozen import Tier
 from agents.contracts.sources import SearchQuery
 from agents.core.errors import DossierError, NotFeasible
@@ -98,8 +98,8 @@ async def search(
     url: str = "",
     domain: str = "",
     job: str = "",
-    since: Annotated[str, Query(description="Last seen on or after this ISO date.")] = "",
-    until: Annotated[str, Query(description="Last seen on or before it.")] = "",
+    since: Annotated[Day, Query(description="Last seen on or after this ISO date.")] = "",
+    until: Annotated[Day, Query(description="Last seen on or before it.")] = "",
     limit: Annotated[int, Query(ge=1, le=MOST)] = 20,
 ) -> MemoryFound:
     """Find what is known, by words and meaning, best first."""

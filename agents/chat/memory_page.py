@@ -13,7 +13,7 @@ from agents.api.error_responses import not_found
 from agents.api.reports import Quoted, quoted_data, quoted_page
 from agents.chat.after_run import ASKED_S, PAGE, place_of
 from agents.chat.texts import ChatTexts
-from agents.contracts.fact import Selection, Standing
+from agents.contracts.fact import Day, Selection, Standing
 from agents.contracts.report import Quote
 from agents.core.errors import SourceError
 from agents.core.paths import public
@@ -48,8 +48,8 @@ async def listed(
     url: str = "",
     job: str = "",
     verdict: str = "",
-    since: str = "",
-    until: str = "",
+    since: Day = "",
+    until: Day = "",
     gone: int | None = None,
     new: int | None = None,
     known: int = 0,

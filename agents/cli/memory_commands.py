@@ -56,10 +56,13 @@ def search(
     """Find what is known, by words and meaning."""
 
     async def work(store: KnowledgeStore) -> None:
-        where = Selection(
-            kinds=() if kind == "all" else (kind,), verdicts=(verdict,) if verdict else (), url=url, domain=domain, job=job,
-            date_from=since, date_to=until,
-        )  # fmt: skip
+        try:
+            where = Selection(
+                kinds=() if kind == "all" else (kind,), verdicts=(verdict,) if verdict else (), url=url, domain=domain,
+                job=job, date_from=since, date_to=until,
+            )  # fmt: skip
+        except ValueError as error:
+            raise BadRequest("Days are given as 2026-11-28.") from error
         found = await store.search(user, text, where, limit)
         for item in found:
             say(line_of(item))

@@ -3,9 +3,10 @@
 What research leaves behind for later research: remembered facts, claims and insights, and how they are chosen.
 """
 
+from datetime import date
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from agents.contracts.frozen import Confidence, Frozen, Said, Text
@@ -218,6 +219,14 @@ class Remembered(Frozen):
         return tuple(dict.fromkeys(one.job for one in self.history))
 
 
+def _day(text: str) -> str:
+    return text and date.fromisoformat(text).isoformat()
+
+
+Day = Annotated[str, AfterValidator(_day)]
+"""An ISO date; empty where none is given."""
+
+
 class Selection(Frozen):
     """Which things are meant: all that fit every field that is given."""
 
@@ -229,9 +238,9 @@ class Selection(Frozen):
     """Registrable domain: `example.org` for all its hosts."""
     text_hash: str = ""
     job: str = ""
-    date_from: str = ""
+    date_from: Day = ""
     """Last seen on or after this ISO date."""
-    date_to: str = ""
+    date_to: Day = ""
     """Last seen on or before it."""
 
     @property

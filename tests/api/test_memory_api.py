@@ -45,6 +45,13 @@ async def test_it_is_searched_opened_and_forgotten(asked):
     assert (await asked.get("/research/memory/stats")).json()["items"] == 2
 
 
+async def test_what_is_no_day_is_refused_in_the_api_and_on_the_page(asked):
+    for path in ("/research/memory", "/memory"):
+        assert (await asked.get(path, params={"since": "yesterday"})).status_code == 422
+        assert (await asked.get(path, params={"since": "2026-11-31"})).status_code == 422
+        assert (await asked.get(path, params={"since": "", "until": "2026-11-30"})).status_code == 200
+
+
 async def test_nothing_is_forgotten_by_accident(asked):
     assert (await asked.delete("/research/memory")).status_code == 422
 

@@ -17,6 +17,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from agents.contracts.report import JUDGED
+
 ROOT = Path(__file__).resolve().parents[2]
 KNOWN = (
     "How did the measured carbon intensity, the average availability and the {} of the Kelwick tidal power programme "
@@ -64,12 +66,15 @@ def ran(worldsim: Any, servers: Any, question: str, folder: Path, *, deep: bool,
 def print_again(worldsim: Any, servers: Any, *, deep: bool, timeline: bool) -> None:
     """Ask a question, the same again, and a neighbour that shares two of its three aspects, with one memory."""
     texts = (KNOWN.format("number of reportable incidents"),) * 2 + (KNOWN.format("annual operating cost"),)
-    print("| run | wall, s | tokens | model calls | searches | load |\n| --- | ---: | ---: | ---: | ---: | ---: |")
+    print("| run | wall, s | tokens | model calls | searches | statements that their sources carry | load |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         for name, text in zip(("first", "the same again", "a neighbour"), texts, strict=True):
-            run, _ = ran(worldsim, servers, text, Path(folder), deep=deep, timeline=timeline)
+            run, report = ran(worldsim, servers, text, Path(folder), deep=deep, timeline=timeline)
             tokens = run["prompt_tokens"] + run["completion_tokens"]
-            counts = f"{tokens:,} | {run['llm_calls']} | {run['searches']} | {os.getloadavg()[0]:.1f}"
+            verdicts = [one["verdict"] for one in report["sentences"] if one["verdict"] in JUDGED]
+            right = f"{verdicts.count('supported')} of {len(verdicts)}"
+            counts = f"{tokens:,} | {run['llm_calls']} | {run['searches']} | {right} | {os.getloadavg()[0]:.1f}"
             print(f"| {name} | {run['wall_s']:.1f} | {counts} |")
 
 

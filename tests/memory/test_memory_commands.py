@@ -45,6 +45,15 @@ def test_a_domain_is_forgotten_as_a_whole_and_nothing_by_accident(ask):
     assert BRIDGE.text in ask("search").output
 
 
+def test_a_search_is_narrowed_by_verdict_address_and_day(ask):
+    here = ("search", "tunnel", "--url", TUNNEL.source.url)
+
+    assert TUNNEL.text not in ask("search", "tunnel", "--verdict", "refuted").output
+    assert TUNNEL.text in ask(*here, "--since", "2026-11-01", "--until", "2026-11-01").output
+    assert TUNNEL.text not in ask(*here, "--since", "2026-11-02").output
+    assert ask(*here, "--since", "yesterday").exit_code == 2
+
+
 def test_an_export_goes_into_another_users_memory(ask, tmp_path):
     assert ask("export", tmp_path / "all.jsonl").output == "written: 3\n"
     assert (
