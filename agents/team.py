@@ -172,7 +172,8 @@ class Team:
     @property
     def retrievers(self) -> tuple[str, ...]:
         """What is searched, by name, as far as it is known which of it can be reached."""
-        return getattr(self.searcher, "names", (self.searcher.name,))
+        every = self.searching.of((), ())
+        return getattr(every, "names", (every.name,))
 
     @property
     def means(self) -> Means:
@@ -185,12 +186,17 @@ class Team:
         seconds = self.settings.max_execution_time_s
         return DEFAULT_MINUTES if seconds is None else seconds / 60
 
-    def context(self, of: Brief | ScopingState | None = None, steering: Steering | None = None) -> RunContext:
-        """Set up one run's means, with the files and places of its brief; each has its own caches and ledgers."""
+    def context(
+        self, of: Brief | ScopingState | None = None, steering: Steering | None = None, searched: tuple[str, ...] = ()
+    ) -> RunContext:
+        """Set up one run's means, with the files and places of its brief; each has its own caches and ledgers.
+
+        A contract has settled what is `searched`: nothing else is, whatever can be reached by then.
+        """
         return RunContext(
             models=self.models_of(of),
             prompts=self.prompts,
-            searcher=self.searching.of(of.files, of.places) if of else self.searcher,
+            searcher=self.searching.of(of.files, of.places, searched) if of else self.searching.of((), ()),
             texts=self.blobs,
             today=self.today(),
             context_results=self.settings.context_results,
@@ -373,7 +379,7 @@ class Team:
     def _set_up(self, commission: Commission, steering: Steering) -> JobSetup:
         """Set up what a job works with; after a restart anew."""
         brief = commission.contract.brief if commission.contract else commission.brief
-        context = self.context(brief, steering)
+        context = self.context(brief, steering, commission.contract.retrievers if commission.contract else ())
         if brief is not None and (ahead := self.drafts.looking.pop(brief.question, None)) is not None:
             context.look_ahead(ahead)
         handlers = self._handlers(context, brief)

@@ -26,7 +26,6 @@ from agents.core.errors import TooMany
 from agents.core.settings import OFFLINE, Settings
 from agents.jobs.job import Job
 from agents.llm.model_names import find_servers
-from agents.search.searcher import Probed
 from agents.team import Team
 
 OFFLINE_LINE = (
@@ -70,18 +69,16 @@ class About(Frozen):
     offline: bool
 
 
-def about(team: Team, tried: Probed | None = None, own: int = 0) -> About:
+def about(team: Team, own: int = 0) -> About:
     """Describe how a team is set up.
 
     Args:
         team: whose settings are described.
-        tried: what trying web search came to; None when it was not tried, or none would be asked.
         own: documents in the user's library, once they were counted.
     """
     offline, sample = not team.engine.reasons, team.sample
-    hosts: tuple[str, ...] = tuple(getattr(team.searcher, "destinations", ()))
-    cut_off = bool(hosts) and tried is not None and not tried.reachable
-    web, receivers = () if cut_off else hosts, asked_of(team)
+    web, receivers = asked_web(team), asked_of(team)
+    cut_off = not web and bool(_hosts(team))
     others = tuple(one for one in asked_of(team, team.engine.stand_ins) if one not in receivers)
 
     engine = OFFLINE_LINE if offline else f"Model: {team.engine.name}."
@@ -89,7 +86,7 @@ def about(team: Team, tried: Probed | None = None, own: int = 0) -> About:
     documents = SAMPLE_DOCUMENTS if sample else f"Documents: your library ({folders})."
     if cut_off:
         documents = f"Web search can't be reached from here, so it is left out. {documents}"
-    elif hosts:
+    elif web:
         documents = "Searched: the web." if sample else f"Searched: the web. {documents}"
     going = [
         (web, f"Search words go to {_and(web)}, and pages that are found are fetched from their sites."),
@@ -119,6 +116,16 @@ def about(team: Team, tried: Probed | None = None, own: int = 0) -> About:
         engine=team.engine.name, documents=documents, leaves=leaves, lines=(engine, documents, leaves), cells=cells,
         sample=sample, offline=offline,
     )  # fmt: skip
+
+
+def asked_web(team: Team) -> tuple[str, ...]:
+    """Name the hosts that search words go to; none where trying showed that web search is out of reach."""
+    tried = getattr(team.searcher, "probed", None)
+    return _hosts(team) if tried is None or tried.reachable else ()
+
+
+def _hosts(team: Team) -> tuple[str, ...]:
+    return tuple(getattr(team.searcher, "destinations", ()))
 
 
 def asked_of(team: Team, models: tuple[str, ...] | None = None) -> tuple[str, ...]:
@@ -203,10 +210,8 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class WebReach:
-    """Whether keyless web search can be reached, once it was tried."""
+    """Whether keyless web search can be reached, tried when the server starts."""
 
-    found: Probed | None = None
-    """None where none would be asked, and before it was tried."""
     own: int = 0
     """Documents in the user's library, once they were counted."""
     tell: Callable[[str], None] = field(default=lambda _lines: None)
@@ -214,14 +219,15 @@ class WebReach:
 
     async def ask(self, team: Team) -> None:
         """Try once; whatever goes wrong only means that nothing is known."""
+        found = None
         try:
-            self.found = await team.probe()
+            found = await team.probe()
         except Exception:
             log.exception("web search could not be tried")
-        if self.found is not None:
-            state = "reachable" if self.found.reachable else f"not reachable: {self.found.reason}"
-            log.info("keyless web search (%s) is %s", self.found.host, state)
-        said = about(team, self.found)
+        if found is not None:
+            state = "reachable" if found.reachable else f"not reachable: {found.reason}"
+            log.info("keyless web search (%s) is %s", found.host, state)
+        said = about(team)
         servers = await asyncio.to_thread(find_servers, besides=team.settings.port) if said.offline else ()
         self.tell("\n".join(f"  {line}" for line in (*said.lines, *(one.line for one in servers))))
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from agents.api.app_state import asked_of
+from agents.api.app_state import asked_of, asked_web
 from agents.chat.commands import Wish
 from agents.chat.preferences import limits_words
 from agents.chat.state import Button, Say, Stage
@@ -123,7 +123,7 @@ def _sources(contract: Contract, words: ChatTexts) -> str:
 
 def _leaves(team: Team, words: ChatTexts) -> str:
     """Say what leaves the computer, as the first page does."""
-    hosts, receivers = tuple(getattr(team.searcher, "destinations", ())), asked_of(team)
+    hosts, receivers = asked_web(team), asked_of(team)
     said = [words("leaves_search", hosts=words.listed(hosts))] if hosts else []
     said += [words("leaves_text", receivers=words.listed(receivers))] if receivers else []
     return " ".join([*said, words("leaves_else")]) if said else words("leaves_nothing")

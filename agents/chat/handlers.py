@@ -20,7 +20,7 @@ from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 from pydantic import ValidationError
 
-from agents.api.app_state import ASKING, Site
+from agents.api.app_state import ASKING, Site, asked_web
 from agents.api.reports import forget_texts, given_to
 from agents.api.serve import REMOTE, is_the_key
 from agents.chat.conversation import Conversation
@@ -208,9 +208,8 @@ class Chat:
 
     async def starters(self, language: str = "en") -> list[cl.Starter]:
         """Offer questions to begin with."""
-        tried = self.site.reach.found
-        web = bool(getattr(self.team.searcher, "destinations", ())) and (tried is None or tried.reachable)
-        return starters(ChatTexts(language.partition("-")[0]), None if self.team.sample else self._survey, web=web)
+        texts, survey = ChatTexts(language.partition("-")[0]), None if self.team.sample else self._survey
+        return starters(texts, survey, web=bool(asked_web(self.team)))
 
     async def furnish(self) -> None:
         """Set up commands, pickers and the settings of the user."""

@@ -63,11 +63,16 @@ class _Asked:
 class _Reach:
     """Whether web search that nobody set up can be reached, as the last probe showed: for all research alike."""
 
-    cut_off: bool | None = None
+    found: Probed | None = None
     """None before anything was tried."""
     again_at: float = 0.0
     """Until then one that was not reached is not tried again."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether none was reached."""
+        return self.found is not None and not self.found.reachable
 
 
 class Chain:
@@ -147,6 +152,11 @@ class Chain:
         """Of these, documents that could not be read, which a report names."""
         return self._library.unread if isinstance(self._library, Library) else ()
 
+    @property
+    def probed(self) -> Probed | None:
+        """What the last probe came to; None before it, and where none is made."""
+        return self._reach.found
+
     def _documents(self, *, alone: bool = False) -> tuple[Searcher, ...]:
         own = tuple(one for one in (self._files, self._library) if one is not None)
         return own or ((self._sample,) if alone and self._sample else ())
@@ -157,13 +167,14 @@ class Chain:
         part._files = files
         return part
 
-    def narrowed(self, places: Sequence[Place], *, with_sample: bool = True) -> Searcher:
+    def narrowed(self, places: Sequence[Place], searched: Sequence[str] = (), *, with_sample: bool = True) -> Searcher:
         """Give what one research searches: these places only; all of them where none is named.
 
         Providers and what is known of their health are shared.
 
         Args:
             places: as the user chose them; one that is not there is passed over.
+            searched: names that a contract settled on; none while that is open.
             with_sample: the invented sample may be searched where there is nothing else.
         """
         documents = self._library or self._sample
@@ -171,6 +182,8 @@ class Chain:
             return documents
         part = copy.copy(self)
         part._alone = None if self._by_default else False
+        if searched and self._by_default:
+            part._alone = not any(engine.name in searched for engine in self._engines)
         if set(places) == {"web"}:
             part._alone, part._library = False, None if self._engines else self._library
         if not with_sample or set(places) == {"web"}:
@@ -269,9 +282,9 @@ class Chain:
                 breaker.rest(result.reason, PROBE_REST_S)
             elif breaker.is_open:
                 breaker.close()
-        self._reach.cut_off = not any(result.reachable for result in results)
+        self._reach.found = next((result for result in results if result.reachable), results[0])
         self._reach.again_at = self._clock() + PROBE_REST_S
-        return next((result for result in results if result.reachable), results[0])
+        return self._reach.found
 
     async def trial(self, deadline_s: float = 10.0) -> tuple[Probed, ...]:
         """Ask every provider once, side by side, whatever is known of it: for an operator who wants to know."""
@@ -289,9 +302,9 @@ class Chain:
         if self._alone is None and self._documents(alone=True):
             reach = self._reach
             async with reach.lock:
-                if reach.cut_off is None or (reach.cut_off and self._clock() >= reach.again_at):
+                if reach.found is None or (reach.cut_off and self._clock() >= reach.again_at):
                     await self.probe()
-            self._alone = bool(reach.cut_off)
+            self._alone = reach.cut_off
         return bool(self._alone)
 
     async def _try(self, engine: Provider, deadline_s: float) -> Probed:

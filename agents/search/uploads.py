@@ -214,14 +214,14 @@ class SearchScope:
         self._base, self._texts = base, texts
         self._ready: OrderedDict[tuple[tuple[str, str], ...], Files] = OrderedDict()
 
-    def of(self, files: Sequence[OwnFile], places: Sequence[Place]) -> Searcher:
+    def of(self, files: Sequence[OwnFile], places: Sequence[Place], searched: Sequence[str] = ()) -> Searcher:
         """Give the searcher of one research.
 
         The invented sample steps aside for files of the user's own: it never joins real documents.
         """
         base, alone = self._base, self._base.name == SAMPLE_NAME
         if isinstance(base, Chain):
-            base = base.narrowed(places, with_sample=not files)
+            base = base.narrowed(places, searched, with_sample=not files)
         if not files:
             return base
         own = self._files(files)

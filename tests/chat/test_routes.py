@@ -474,9 +474,9 @@ def test_what_leaves_the_computer_is_said_as_it_is(tmp_path, hosts, tried, leave
 
     team = make_team(tmp_path, OfflineModel(), library=(tmp_path,))
     team.searcher.destinations = hosts
-    found = SimpleNamespace(host=hosts[0], reachable=tried[0], reason=tried[1]) if tried else None
+    team.searcher.probed = SimpleNamespace(host=hosts[0], reachable=tried[0], reason=tried[1]) if tried else None
 
-    told = about(team, found)
+    told = about(team)
 
     assert told.leaves == leaves
     assert told.cells[1].value == searches

@@ -398,6 +398,21 @@ async def test_a_keyless_provider_that_a_probe_does_not_reach_is_not_waited_for(
     assert (await chain.survey()).total == 1
 
 
+async def test_what_a_contract_settled_on_is_searched_whatever_can_be_reached_by_then():
+    keyless = Fake("web", "connection", "connection", [WEB], keyless=True)
+    chain = Chain([keyless], Pages(), library(one="ice on the lake"), by_default=True)
+    await chain.probe()
+
+    promised = await chain.narrowed((), ("web", "library")).search(QUERY)
+    await chain.probe()
+    await chain.probe()
+    kept_in = chain.narrowed((), ("library",))
+
+    assert (urls(promised), len(promised.failures)) == (["library:/a/one"], 1), "what was promised and failed is said"
+    assert chain.narrowed(()).names == ("web", "library")
+    assert (urls(await kept_in.search(QUERY)), kept_in.names) == (["library:/a/one"], ("library",))
+
+
 async def test_a_provider_with_a_key_is_not_probed():
     keyed = Fake("keyed", [WEB])
 
