@@ -178,8 +178,9 @@ def _listed(text: str) -> tuple[str, ...]:
 
 MOST_ADDED = 6
 """Words of the question that go into a further search beside the name."""
-AnswerKind = Literal["who", "when", "figure", "where", "either", "yes_no", "other"]
-"""What an answer must hold: a name of somebody, a date, a figure, a place, one of two, something about each, or any words."""
+AnswerKind = Literal["who", "when", "figure", "where", "either", "yes_no", "differ", "other"]
+"""What an answer must hold: a name of somebody, a date, a figure, a place, one of two, something about each, what makes
+sources differ, or any words."""
 LOOKUPS: frozenset[AnswerKind] = frozenset({"who", "when", "figure", "where"})
 """Kinds of question that one fact settles."""
 PAIRED: frozenset[AnswerKind] = frozenset({"either", "yes_no"})
@@ -319,7 +320,10 @@ def _read(text: str) -> Question:
         and not word.isdigit()
     )
     short = frozenset(one.upper() for one in abbreviations(text, tuple(found)) if len(one) > 2)
-    return Question(text, _kind(text, len(each)), each, matter, short, language, tuple(apart.values())[::-1], each)
+    if (kind := _kind(text, len(each))) == "differ":  # its answer tells two ways of counting, and need not call them that
+        shown = " ".join(match[0] for match in listed("differ_asked").finditer(text))
+        matter -= {root(word) for word in plain_words(text) if is_no_thing(word) or word in shown.casefold().split()}
+    return Question(text, kind, each, matter, short, language, tuple(apart.values())[::-1], each)
 
 
 def _kind(text: str, named: int) -> AnswerKind:
@@ -327,6 +331,10 @@ def _kind(text: str, named: int) -> AnswerKind:
         return "yes_no"
     if named > 1 and _EITHER.search(text):
         return "either"
+    if all(listed(name).search(text) for name in ("differ_asked", "telling")) and (
+        listed("reason").search(text) or listed("cause").search(text)
+    ):
+        return "differ"
     return next((one for one, form in _KIND.items() if form.search(text)), "other")
 
 

@@ -198,7 +198,7 @@ class Making:
             "calls": str(actual.model_calls),
             "tokens": f"{actual.tokens_in:,}; {actual.tokens_out:,}".replace(",", "\u202f").replace(";", ","),
             "cost": words.unknown if actual.cost_usd is None else money(actual.cost_usd, words),
-            "parts": str(len(self.nodes)),
+            "parts": str(sum(part.role == "leaf" for part in self.nodes)),
         }
         expected = {line.name: line for line in data.forecast.lines} if data.forecast else {}
         forecasts = {key: expected[name] for key, name in _FORECAST.items() if name in expected}

@@ -286,7 +286,7 @@ parts.EvidencePanel =
       return typeof v === 'number' ? show(v) : String(v);
     };
     // The challenge is no part of the plan: the report's own table leaves it out, too.
-    const planned = (doc) => list(doc.nodes).filter((n) => n.role !== 'challenge');
+    const planned = (doc) => list(doc.nodes).filter((n) => n.role === 'leaf');
     const FIGURES = [
       // row, names in the forecast, name in the actual figures, how it reads
       [
@@ -295,7 +295,7 @@ parts.EvidencePanel =
         (a) => a.seconds,
         (v, f) => (typeof v === 'number' ? clock(f && f.unit === 'min' ? v * 60 : v) : v),
       ],
-      ['Cost', ['cost_usd', 'cost'], (a) => a.cost_usd, (v) => (typeof v === 'number' ? money(v) : v)],
+      ['Cost', ['cost_usd', 'cost'], (a) => a.cost_usd, (v) => (v === 0 ? t('free') : typeof v === 'number' ? money(v) : v)],
       ['Sources read', ['sources', 'sources read', 'sources_read'], (a, m) => m.sources_read, (v) => v],
       ['Searches', ['searches'], (a, m) => m.searches ?? a.searches, (v) => v],
       ['Model calls', ['model_calls', 'model calls', 'calls'], (a) => a.model_calls, (v) => v],

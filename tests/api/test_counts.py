@@ -100,7 +100,7 @@ def methodology_counts(document, read):
     assert shown.sources_read <= read, document.question
     assert figures["Sources rejected"] == str(len(shown.sources_rejected)), document.question
     assert figures["Rounds"] == str(shown.rounds) == str(len(document.rounds_log)), document.question
-    assert figures["Parts"] == str(sum(row.role != "challenge" for row in document.nodes)), document.question
+    assert figures["Parts"] == str(sum(row.role == "leaf" for row in document.nodes)), document.question
 
 
 def files_count(document, _):

@@ -240,3 +240,31 @@ def test_words_about_the_subject_are_part_of_an_answer_to_a_wide_question_and_no
     wide, narrow = "How did the winter storms affect the mussel plots in Tolven Bay?", "How deep is Tolven Bay?"
 
     assert [answer_of(parts_of(one)[0], [about])[0] for one in (wide, narrow)] == ["partly", "not_found"]
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        ("The institute left out lost plots, the university counted every plot.", "answered"),
+        ("The spread of the plots comes from counting, because frames were lost.", "answered"),
+        ("Lost plots are counted as zero in this figure.", "partly"),
+        ("Mean survival was 38 % when all plots are counted, including plots that were lost.", "partly"),
+        ("We excluded lost plots, but counted dead shoots of the others.", "partly"),
+    ],
+    ids=["two ways", "said so", "one way", "one way in two words", "one who does both"],
+)
+def test_what_makes_figures_differ_is_told_by_two_ways_of_counting_and_by_nothing_less(words, status):
+    """No source need call it a spread between figures: what was left out here and counted there is the answer."""
+    part = one("Which differences in plots and counting explain the spread between the reported figures?")
+
+    assert (part.kind, part.matter) == ("differ", {"plot", "count"})
+    assert answer_of(part, [Told("f1", words, "Eelgrass plots", "Counting and reported figures.")])[0] == status
+
+
+def test_what_makes_figures_differ_is_told_in_german_too():
+    part = one("Warum weichen die Zahlen zu den Seegrasflächen voneinander ab?")
+    words = ("Das Institut ließ zerstörte Seegrasflächen aus, die Universität zählt alle.", "Seegrasflächen wurden gezählt.")
+
+    told = [answer_of(part, [Told("f1", said, "Seegrasflächen", "Zahlen zu Seegrasflächen")])[0] for said in words]
+
+    assert (part.kind, told) == ("differ", ["answered", "partly"])

@@ -90,10 +90,10 @@ def forecast_of(
         attack = f"; challenge up to {counter.high:.0f}: one or two for each of up to {claims.high:.0f} claims"
         look = f", up to {checked.high:.0f} for the claims"
     known = len(leaves) - len(searched)
-    parts = f"{len(leaves)} {'part' if len(leaves) == 1 else 'parts'} of the plan, and what brings them together"
+    parts = f"{len(leaves)} {'part' if len(leaves) == 1 else 'parts'} of the plan"
     parts += f"; {known} of them answered by earlier research, as far as its pages are unchanged" if known else ""
     lines = [
-        _line("Parts", Range(nodes + len(leaves), nodes + len(leaves)), parts),
+        _line("Parts", Range(len(leaves), len(leaves)), parts),
         _line(
             "Searches",
             collected.plus(counter).within(caps.searches),

@@ -33,6 +33,7 @@ from agents.offline.questions import (
     plain_words,
     stems_of,
 )
+from agents.offline.terms import listed
 from agents.verify.dates import dates
 from agents.verify.figures import figures
 from agents.verify.negation import alike, root
@@ -66,6 +67,9 @@ _LIFE = re.compile(
 )
 """Dates of birth and death in brackets behind a name."""
 _NUMBERS = re.compile(r"\d+")
+_CLAUSE = re.compile(
+    r"[,;:]\s+|\s(?:and|but|while|whereas|und|aber|während|dagegen|et|mais|tandis que|y|pero|mientras)\s", re.IGNORECASE
+)
 _PLACED = re.compile(r"\b(?:in|from|at|near|around|outside|aus|bei|à|en|desde)\s+(?:the\s+)?$", re.IGNORECASE)
 
 
@@ -215,7 +219,18 @@ def _has_kind(question: Question, quote: str) -> bool:
         return bool(dates(quote, _language(quote)))
     if question.kind == "figure" or wants_size:
         return any(not one.weak for one in figures(quote, _language(quote), False))
+    if question.kind == "differ":
+        said_so = listed("differ_asked").search(quote) and listed("cause").search(quote)
+        return bool(said_so) or _tells_two_ways(quote)
     return question.kind not in {"who", "where"} or not quote.isascii() or _names_another(question, quote)
+
+
+def _tells_two_ways(quote: str) -> bool:
+    """Tell words by which one leaves out what another counts: `the institute left out lost plots, the university counted all`."""
+    said = [(part, out or listed("differ").search(part), out) for part in _CLAUSE.split(quote)
+            for out in [listed("left_out").search(part)]]  # fmt: skip
+    doers = {not out: content_words(part[: mark.start()]) for part, mark, out in said if mark}
+    return len(doers) == 2 and all(doers.values()) and doers[True] != doers[False]
 
 
 Row = tuple[str, str, str, str]
