@@ -320,7 +320,9 @@ def _read(text: str) -> Question:
         and not word.isdigit()
     )
     short = frozenset(one.upper() for one in abbreviations(text, tuple(found)) if len(one) > 2)
-    if (kind := _kind(text, len(each))) == "differ":  # its answer tells two ways of counting, and need not call them that
+    if (
+        kind := _kind(text, len(each))
+    ) == "differ":  # its answer tells two ways of counting, and need not call them that
         shown = " ".join(match[0] for match in listed("differ_asked").finditer(text))
         matter -= {root(word) for word in plain_words(text) if is_no_thing(word) or word in shown.casefold().split()}
     return Question(text, kind, each, matter, short, language, tuple(apart.values())[::-1], each)

@@ -263,7 +263,10 @@ def test_what_makes_figures_differ_is_told_by_two_ways_of_counting_and_by_nothin
 
 def test_what_makes_figures_differ_is_told_in_german_too():
     part = one("Warum weichen die Zahlen zu den Seegrasflächen voneinander ab?")
-    words = ("Das Institut ließ zerstörte Seegrasflächen aus, die Universität zählt alle.", "Seegrasflächen wurden gezählt.")
+    words = (
+        "Das Institut ließ zerstörte Seegrasflächen aus, die Universität zählt alle.",
+        "Seegrasflächen wurden gezählt.",
+    )
 
     told = [answer_of(part, [Told("f1", said, "Seegrasflächen", "Zahlen zu Seegrasflächen")])[0] for said in words]
 
