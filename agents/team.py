@@ -189,10 +189,7 @@ class Team:
     def context(
         self, of: Brief | ScopingState | None = None, steering: Steering | None = None, searched: tuple[str, ...] = ()
     ) -> RunContext:
-        """Set up one run's means, with the files and places of its brief; each has its own caches and ledgers.
-
-        A contract has settled what is `searched`: nothing else is, whatever can be reached by then.
-        """
+        """Set up one run's means, its brief's files and places, what its contract said is `searched`, and caches of its own."""
         return RunContext(
             models=self.models_of(of),
             prompts=self.prompts,

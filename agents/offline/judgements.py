@@ -23,8 +23,8 @@ from agents.contracts.verification import (
     VerifiedRow,
     VerifyInput,
 )
-from agents.nlp.tokens import content_words
-from agents.offline.questions import MOST_ADDED, is_single_fact, topic, words_of
+from agents.nlp.tokens import content_words, stem
+from agents.offline.questions import FORM, MOST_ADDED, is_single_fact, topic
 from agents.offline.ranking import is_order
 from agents.offline.terms import distinct, has_figure, listed, names, say, years
 from agents.verify.checks import carried, stance
@@ -57,7 +57,7 @@ def reflect(given: ReflectionInput) -> ReflectionResponse:
 
 def _next_steps(given: ReflectionInput, question: str) -> tuple[str, ...]:
     """Follow the names that answers brought in and the question did not hold: a question of several steps needs them."""
-    asked = words_of(question)
+    asked = _words_of(question)
     known = frozenset(term for one in (given.query, *given.questions) for term in distinct(one))
     tried = {" ".join(one.partition(":")[0].casefold().split()) for one in given.dispatched}
     worth: dict[str, float] = {}
@@ -189,3 +189,13 @@ def judge(given: JudgeInput) -> Judgement:
     """Approve what holds by count; without a model nobody can judge more than that."""
     reasons = tuple(f"Not verified: {sentence}" for sentence in given.unsupported[:3])
     return Judgement(verdict="request_changes" if reasons else "approve", reasons=reasons)
+
+
+def _words_of(question: str) -> dict[str, str]:
+    """The question's words that carry meaning, as written and in order, each under its term."""
+    found: dict[str, str] = {}
+    for word in re.findall(r"[^\W_]+(?:[-’'][^\W_]+)*", question):
+        for term in distinct(word):
+            if term in distinct(question) and stem(word.casefold()) not in FORM:
+                found.setdefault(term, re.sub(r"[’']s$", "", word))
+    return found

@@ -13,7 +13,7 @@ from typing import Literal
 
 from agents.nlp import lang
 from agents.nlp.tokens import content_words, language_of, stem
-from agents.offline.terms import SPACELESS, distinct, listed, names, opening, terms
+from agents.offline.terms import SPACELESS, listed, names, opening, terms
 from agents.verify.negation import root
 from agents.verify.parsed_text import Name, abbreviations, variants
 from agents.verify.parsed_text import names as names_by_form
@@ -179,16 +179,16 @@ def _listed(text: str) -> tuple[str, ...]:
 MOST_ADDED = 6
 """Words of the question that go into a further search beside the name."""
 AnswerKind = Literal["who", "when", "figure", "where", "either", "yes_no", "differ", "other"]
-"""What an answer must hold: a name of somebody, a date, a figure, a place, one of two, something about each, what makes
-sources differ, or any words."""
+"""What an answer must hold: somebody's name, a date, figure, place, one of two, some of each, two ways of counting, any words."""
 LOOKUPS: frozenset[AnswerKind] = frozenset({"who", "when", "figure", "where"})
 """Kinds of question that one fact settles."""
 PAIRED: frozenset[AnswerKind] = frozenset({"either", "yes_no"})
 """Kinds of question that want something about each of their names."""
 MOST_OF_A_NAME = 0.67
 """Share of the words of a long name that must be there; of names of one or two words all must."""
+_WHY_DIFFERENT = (("differ_asked",), ("telling",), ("reason", "cause"))
 LONGEST_LOOKUP, MOST_PARTS = 240, 4
-"""Characters and parts of a question that asks for facts, at most."""
+"""Lists that tell a question why figures differ. Characters and parts of a question that asks for facts, at most."""
 ASIDE = re.compile(r"\s*\([^()]*\)|\s+[-–—|]\s.*$")
 
 _KINDS: dict[AnswerKind, tuple[str, str]] = {
@@ -333,9 +333,7 @@ def _kind(text: str, named: int) -> AnswerKind:
         return "yes_no"
     if named > 1 and _EITHER.search(text):
         return "either"
-    if all(listed(name).search(text) for name in ("differ_asked", "telling")) and (
-        listed("reason").search(text) or listed("cause").search(text)
-    ):
+    if all(re.search("|".join(listed(one).pattern for one in each), text, re.I) for each in _WHY_DIFFERENT):
         return "differ"
     return next((one for one, form in _KIND.items() if form.search(text)), "other")
 
@@ -382,13 +380,13 @@ def asks_for_facts(question: str) -> bool:
 
     `What do the figures show?` asks for what there is, not for a fact.
     """
-
-    def is_one(part: Question) -> bool:
-        return bool(_WHICH.search(part.text)) and not _WIDE.search(part.text) and is_single_fact(part.text)
-
-    parts, kinds = parts_of(question), LOOKUPS | PAIRED
+    parts = parts_of(question)
     bounded = len(question) <= LONGEST_LOOKUP and len(parts) <= MOST_PARTS
-    return bounded and all(part.names and (part.kind in kinds or is_one(part)) for part in parts)
+    return bounded and all(part.names and (part.kind in LOOKUPS | PAIRED or _is_one(part.text)) for part in parts)
+
+
+def _is_one(text: str) -> bool:
+    return bool(_WHICH.search(text)) and not _WIDE.search(text) and is_single_fact(text)
 
 
 @lru_cache(maxsize=2_048)
@@ -478,13 +476,3 @@ def topic(name: str, rest: Sequence[str]) -> str:
 def is_topic(text: str) -> bool:
     """Tell the topic of a further step from a question."""
     return bool(_TOPIC.match(text))
-
-
-def words_of(question: str) -> dict[str, str]:
-    """The question's words that carry meaning, as written and in order, each under its term."""
-    found: dict[str, str] = {}
-    for word in re.findall(r"[^\W_]+(?:[-’'][^\W_]+)*", question):
-        for term in distinct(word):
-            if term in distinct(question) and stem(word.casefold()) not in FORM:
-                found.setdefault(term, re.sub(r"[’']s$", "", word))
-    return found
