@@ -219,7 +219,10 @@ parts.EvidencePanel =
             const v = verdict(c.verdict);
             // each quote once, and never without its words: what is counted is what is listed
             const evidence = list(c.evidence)
-              .map((e) => ({ ...e, quote: e.quote || (facts[e.fact_id] || {}).text || '' }))
+              .map((e) => ({
+                ...e,
+                quote: e.quote || (facts[e.fact_id] || {}).text || '',
+              }))
               .filter(
                 (e, at, all) => e.quote && all.findIndex((o) => o.quote === e.quote && o.stance === e.stance) === at,
               );
@@ -246,7 +249,9 @@ parts.EvidencePanel =
               <section className="ds-cl" key={c.id ?? i} aria-label={t('Claim {n}', { n: i + 1 })}>
                 <div className="ds-row">
                   <span className="ds-small ds-dim" style={{ fontWeight: 600 }}>
-                    {t('Claim {n}', { n: /^\d+$/.test(String(c.id)) ? c.id : i + 1 })}
+                    {t('Claim {n}', {
+                      n: /^\d+$/.test(String(c.id)) ? c.id : i + 1,
+                    })}
                   </span>
                   <span className="ds-grow" />
                   <span className={`ds-tag ds-${v.tone}`}>
@@ -295,7 +300,12 @@ parts.EvidencePanel =
         (a) => a.seconds,
         (v, f) => (typeof v === 'number' ? clock(f && f.unit === 'min' ? v * 60 : v) : v),
       ],
-      ['Cost', ['cost_usd', 'cost'], (a) => a.cost_usd, (v) => (v === 0 ? t('free') : typeof v === 'number' ? money(v) : v)],
+      [
+        'Cost',
+        ['cost_usd', 'cost'],
+        (a) => a.cost_usd,
+        (v) => (v === 0 ? t('free') : typeof v === 'number' ? money(v) : v),
+      ],
       ['Sources read', ['sources', 'sources read', 'sources_read'], (a, m) => m.sources_read, (v) => v],
       ['Searches', ['searches'], (a, m) => m.searches ?? a.searches, (v) => v],
       ['Model calls', ['model_calls', 'model calls', 'calls'], (a) => a.model_calls, (v) => v],
@@ -369,10 +379,14 @@ parts.EvidencePanel =
             {[
               has(m.rounds) ? `${plural(m.rounds, 'round')}.` : '',
               has(doc.verifiable_ratio)
-                ? t('{n} % of statements can be verified.', { n: Math.round(doc.verifiable_ratio * 100) })
+                ? t('{n} % of statements can be verified.', {
+                    n: Math.round(doc.verifiable_ratio * 100),
+                  })
                 : '',
               has(doc.confidence)
-                ? t('Confidence {n}.', { n: Math.round(doc.confidence <= 1 ? doc.confidence * 100 : doc.confidence) })
+                ? t('Confidence {n}.', {
+                    n: Math.round(doc.confidence <= 1 ? doc.confidence * 100 : doc.confidence),
+                  })
                 : '',
               hash ? `${t('Contract')} ${String(hash).slice(0, 4)} ${String(hash).slice(4, 8)}.` : '',
             ]
@@ -407,7 +421,11 @@ parts.EvidencePanel =
           ) : null}
           {rejected.length ? (
             <details>
-              <summary>{t('{sources} set aside', { sources: plural(rejected.length, 'source') })}</summary>
+              <summary>
+                {t('{sources} set aside', {
+                  sources: plural(rejected.length, 'source'),
+                })}
+              </summary>
               <ul>
                 {rejected.map((r, i) => (
                   <li key={i}>
@@ -426,7 +444,11 @@ parts.EvidencePanel =
           ) : null}
           {tried.length ? (
             <details>
-              <summary>{t('{searches} tried', { searches: plural(tried.length, 'search', 'searches') })}</summary>
+              <summary>
+                {t('{searches} tried', {
+                  searches: plural(tried.length, 'search', 'searches'),
+                })}
+              </summary>
               <ul>
                 {tried.map((q, i) => (
                   <li key={i} dir="auto">
@@ -438,7 +460,11 @@ parts.EvidencePanel =
           ) : null}
           {skipped.length ? (
             <details>
-              <summary>{t('{topics} skipped', { topics: plural(skipped.length, 'topic') })}</summary>
+              <summary>
+                {t('{topics} skipped', {
+                  topics: plural(skipped.length, 'topic'),
+                })}
+              </summary>
               <ul>
                 {skipped.map((q, i) => (
                   <li key={i} dir="auto">
@@ -450,7 +476,11 @@ parts.EvidencePanel =
           ) : null}
           {errors.length ? (
             <details>
-              <summary>{t('{errors} on the way', { errors: plural(errors.length, 'error') })}</summary>
+              <summary>
+                {t('{errors} on the way', {
+                  errors: plural(errors.length, 'error'),
+                })}
+              </summary>
               <ul>
                 {errors.map((q, i) => (
                   <li key={i}>{said(q)}</li>
@@ -478,7 +508,9 @@ parts.EvidencePanel =
           setState(
             r.ok
               ? { at: 'here', doc: await r.json() }
-              : { at: r.status === 404 || r.status === 410 ? 'gone' : 'failed' },
+              : {
+                  at: r.status === 404 || r.status === 410 ? 'gone' : 'failed',
+                },
           );
         } catch (e) {
           setState({ at: 'failed' });
