@@ -73,7 +73,8 @@ export const begin = (now) => ({
   max_cost_usd: null,
   usage: {},
   now: '',
-  grade: '',
+  ending: '',
+  kept: false,
   nodes: new Map(),
   feed: [],
   shape: 0, // counts changes of the tree's form, so that rows are ordered anew only then
@@ -103,7 +104,8 @@ const TREE = [
   'reserve_s',
   'max_cost_usd',
   'title',
-  'grade',
+  'ending',
+  'kept',
 ];
 
 /** Take the whole tree as the server tells it: it wins over all that was known. */
@@ -136,7 +138,7 @@ export function takeEvent(run, message, now) {
     run.seconds = message.seconds;
     run.at = now;
   }
-  if (message.usage) run.usage = message.usage;
+  for (const name of ['usage', 'ending', 'kept']) run[name] = message[name] ?? run[name];
   if (message.now !== undefined && message.now !== null) run.now = message.now;
   // the row that it is about, and those above it
   for (const row of message.nodes?.length ? message.nodes : message.node ? [message.node] : []) put(run, row, now);
@@ -153,7 +155,6 @@ export function takeEvent(run, message, now) {
     run.feed = [line, ...before].slice(0, FEED);
   }
   const event = message.event ?? {};
-  if (event.kind === 'report') run.grade = event.grade;
   if ((event.kind ?? message.kind) === 'job') {
     if (event.status) run.status = event.status;
     if (event.stage) run.stage = event.stage;
@@ -191,17 +192,19 @@ export function rowsOf(nodes) {
   return rows;
 }
 
-/** How a run ended, in a shape, a tone and counts of its parts: never better than the report that came of it. */
+const SHAPES = {
+  complete: ['done', 'good'],
+  partial: ['partial', 'caution'],
+  nothing_found: ['queued', 'quiet'],
+  stopped: ['stopped', 'quiet'],
+  failed: ['failed', 'bad'],
+};
+
+/** How a run ended, as the server says, in a shape and a tone, with counts of its parts. */
 export function endOf(run) {
   const n = { done: 0, partial: 0, failed: 0, stopped: 0, empty: 0 };
   const leaves = [...run.nodes.values()].filter((node) => node.role === 'leaf' && node.n);
   for (const leaf of leaves) if (leaf.state in n) n[leaf.state] += 1;
-  const counts = { all: leaves.length, delivered: n.done + n.partial, ...n };
-  if (run.status === 'cancelled') return { shape: 'stopped', tone: 'quiet', how: 'stopped', counts };
-  if (run.status === 'failed') return { shape: 'failed', tone: 'bad', how: 'failed', counts };
-  if (run.grade === 'nothing_found') return { shape: 'queued', tone: 'quiet', how: 'ended', counts };
-  const whole = run.grade === 'complete' && !n.failed && !n.stopped && !n.partial && !n.empty;
-  return whole
-    ? { shape: 'done', tone: 'good', how: 'ended', counts }
-    : { shape: 'partial', tone: 'caution', how: 'ended', counts };
+  const [shape, tone] = SHAPES[run.ending] ?? SHAPES.partial;
+  return { shape, tone, counts: { all: leaves.length, delivered: n.done + n.partial, ...n } };
 }

@@ -41,6 +41,8 @@ def _message(tree: Tree, numbered: Numbered) -> str:
         "feed_form": tree.line.form if tree.line else "",
         "feed_values": tree.line.values if tree.line else {},
         "usage": tree.spent().model_dump(),
+        "ending": tree.ending,
+        "kept": tree.kept,
     }
     return f"id: {numbered.seq}\nevent: {numbered.event.kind}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
 

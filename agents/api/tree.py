@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator, Iterable, Mapping
+from typing import Literal
 
 from agents.contracts.contract import Change, place
 from agents.contracts.frozen import Frozen, Said
@@ -100,6 +101,10 @@ class RunTotals(Frozen):
     """None is unknown, not zero."""
 
 
+Ending = Literal["", Grade, "stopped", "failed"]
+"""How a run ended, never better than the report that came of it; empty while it goes on."""
+
+
 class TreeView(Frozen):
     """The tree at one moment."""
 
@@ -113,6 +118,9 @@ class TreeView(Frozen):
     """Why it ended, when it did not end well; why it rests, when it does."""
     grade: Grade | None = None
     """Of its report, once there is one."""
+    ending: Ending = ""
+    kept: bool = False
+    """Whether it found something of which no report was written."""
     blocked_reason: BlockedReason | None = None
     """Why it rests: paused, or waiting for a key, for somebody to release it, or for a restart."""
     usage: RunTotals = RunTotals()
@@ -205,6 +213,11 @@ class Tree:
             self.searches += 1
         elif isinstance(event, ReportWritten):
             self.grade = event.grade
+            # A part that delivered is not done where the report leaves its question open.
+            for path, row in self._rows.items():
+                if row.told.state == "done" and row.told.role == "leaf" and row.told.title in event.unanswered:
+                    row.told = row.told.model_copy(update={"state": "partial"})
+                    touched = (*touched, path)
         return touched
 
     def _line(self, event: object, node: str) -> FeedText | None:
@@ -274,6 +287,21 @@ class Tree:
             seconds=0.0 if row.started is None else round(max(0.0, until - row.started), 3),
         )
 
+    @property
+    def ending(self) -> Ending:
+        """How it ended, as card and talk say it."""
+        if self.status not in OVER:
+            return ""
+        if self.status != "done":
+            return "stopped" if self.status == "cancelled" else "failed"
+        whole = all(row.told.state == "done" for row in self._rows.values() if row.told.role == "leaf")
+        return "partial" if self.grade is None or (self.grade == "complete" and not whole) else self.grade
+
+    @property
+    def kept(self) -> bool:
+        """Whether it found something of which no report was written."""
+        return self.grade is None and any(row.facts for row in self._rows.values())
+
     def spent(self) -> RunTotals:
         """Sum up over the whole run."""
         usage = self.usage
@@ -293,6 +321,8 @@ class Tree:
             now=self.now,
             note=self.note,
             grade=self.grade,
+            ending=self.ending,
+            kept=self.kept,
             blocked_reason=self.blocked_reason,
             usage=self.spent(),
             nodes=tuple(self.node(path, None if over else at) for path in sorted(self._rows, key=_place)),

@@ -60,10 +60,10 @@ def progress_line(job: Job, words: ChatTexts) -> str:
 
 def broken_line(view: TreeView, words: ChatTexts) -> str:
     """Say that a run was stopped or failed, what it leaves behind, and what can be done."""
-    read, clock, why = view.usage.sources, minutes_and_seconds(view.seconds), words.said(view.note)
-    begun = words("run_failed", clock=clock, why=why) if view.status == "failed" else words("stopped_at", clock=clock)
-    left = words("no_report", left=words.counted(read, "kept") if read else words("nothing_read"))
-    return " ".join((begun, left, words("over_next_restart"), *([words("over_next_finish")] if read else ())))
+    clock, why = minutes_and_seconds(view.seconds), words.said(view.note)
+    begun = words("run_failed", clock=clock, why=why) if view.ending == "failed" else words("stopped_at", clock=clock)
+    left = words("no_report", left=words.counted(view.usage.sources, "kept") if view.kept else words("nothing_read"))
+    return " ".join((begun, left, words("over_next_restart"), *([words("over_next_finish")] if view.kept else ())))
 
 
 # ---- while it goes

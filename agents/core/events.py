@@ -187,6 +187,8 @@ class ReportWritten(Frozen):
     grade: Grade
     title: str
     references: int
+    unanswered: tuple[str, ...] = ()
+    """Titles of parts whose question it leaves open, or answers in part."""
 
 
 Event = Annotated[

@@ -271,7 +271,10 @@ async def carry_out(
             document = build(job.id, outcome, job.actual())
             await save(outcome, document)
             job.report = document
-            written = ReportWritten(grade=document.grade, title=document.title, references=len(document.references))
+            unanswered = tuple(one.section for one in document.answers if one.section and one.status != "answered")
+            written = ReportWritten(
+                grade=document.grade, title=document.title, references=len(document.references), unanswered=unanswered
+            )
             run.emit("job#report", written)
             judgement = outcome.truth.judgement
             if judgement is not None and judgement.verdict == "request_changes":

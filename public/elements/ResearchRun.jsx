@@ -641,13 +641,12 @@ parts.ResearchRun =
     function rest(job) {
       const why = said(job.note);
       if (['failed', 'cancelled'].includes(job.status)) {
-        const found = !job.grade && [...job.nodes.values()].some((node) => node.facts);
-        const kept = found ? t('What was found is kept.') : t('Nothing was found yet.');
+        const kept = job.kept ? t('What was found is kept.') : t('Nothing was found yet.');
         const again = [['restart', t('Try again')]];
         return [
           job.status === 'failed' ? t('The run failed.') : '',
           job.status === 'failed' && why ? `${why} ${kept}` : kept,
-          found ? [...again, ['finish', t('Write from these findings')]] : again,
+          job.kept ? [...again, ['finish', t('Write from these findings')]] : again,
         ];
       }
       if (job.status !== 'blocked') return null;
@@ -801,12 +800,8 @@ parts.ResearchRun =
 
     const queries = (job) => [...job.nodes.values()].filter((n) => n.role === 'query').length;
 
-    const HOW = {
-      failed: 'The run failed.',
-      ended: 'Run ended.',
-    };
     function summary(job) {
-      const { shape, tone, how, counts } = run.endOf(job);
+      const { shape, tone, counts } = run.endOf(job);
       const tail = [
         t('{n} of {parts} delivered', { n: counts.delivered, parts: plural(counts.all, 'part') }),
         counts.empty ? t('{n} found nothing', { n: counts.empty }) : '',
@@ -814,7 +809,8 @@ parts.ResearchRun =
         counts.stopped ? t('{n} stopped', { n: counts.stopped }) : '',
       ];
       const [held] = rest(job) || [];
-      const head = how === 'stopped' ? t('Stopped at {time}.', { time: clock(job.seconds) }) : held || t(HOW[how]);
+      const head =
+        job.ending === 'stopped' ? t('Stopped at {time}.', { time: clock(job.seconds) }) : held || t('Run ended.');
       return [shape, tone, head, tail.filter(Boolean).join(', ')];
     }
 

@@ -88,21 +88,14 @@ test('with one question its parts are the rows, with several the questions are',
   );
 });
 
-test('a green tick never stands over a part that failed, was stopped or found nothing', () => {
-  for (const state of ['failed', 'stopped', 'partial', 'empty']) {
-    const run_ = { status: 'done', nodes: new Map([['a', node('a', { n: '1', state })]]) };
-    assert.equal(run.endOf(run_).tone, 'caution', state);
-  }
-  const nodes = new Map([['a', node('a', { n: '1', state: 'done' })]]);
-  assert.equal(run.endOf({ status: 'done', grade: 'complete', nodes }).tone, 'good');
-});
-
-test('a green tick never stands over a report that is partial or found nothing', () => {
-  const nodes = new Map([['a', node('a', { n: '1', state: 'done' })]]);
-  const state = run.takeTree(run.begin(0), tree(node('a', { n: '1', state: 'done' })), 1);
-  run.takeEvent(state, { seq: 6, event: { kind: 'report', grade: 'partial' } }, 2);
+test('how a run ended is what the server says, in event and tree, and no tick stands before it is said', () => {
+  const nodes = [node('a', { n: '1', state: 'done' }), node('b', { n: '2', state: 'partial' })];
+  const state = run.takeTree(run.begin(0), tree(...nodes), 1);
   assert.equal(run.endOf({ ...state, status: 'done' }).tone, 'caution');
-  assert.equal(run.endOf({ status: 'done', grade: 'nothing_found', nodes }).tone, 'quiet');
+  run.takeEvent(state, { seq: 6, ending: 'complete', kept: false, event: { kind: 'job', status: 'done' } }, 2);
+  assert.deepEqual([run.endOf(state).tone, run.endOf(state).counts.delivered], ['good', 2]);
+  run.takeTree(state, { ...tree(...nodes), ending: 'stopped', kept: true }, 3);
+  assert.deepEqual([run.endOf(state).shape, state.kept], ['stopped', true]);
 });
 
 test('why a run rests or failed is known from the tree and from the event, and forgotten when it goes on', () => {

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import get_args
 
+import pytest
+
 from agents.api.tree import Tree
 from agents.contracts.frozen import Said
 from agents.contracts.report import Stage
@@ -229,3 +231,52 @@ def test_folding_in_two_parts_is_folding_at_once():
     for event in events[3:]:
         parts.take(event)
     assert parts.view() == Tree(events).view()
+
+
+@pytest.mark.parametrize(
+    ("status", "state", "grade", "ending"),
+    [
+        ("done", "done", "complete", "complete"),
+        ("done", "failed", "complete", "partial"),
+        ("done", "done", "partial", "partial"),
+        ("done", "empty", "nothing_found", "nothing_found"),
+        ("cancelled", "done", None, "stopped"),
+        ("failed", "done", None, "failed"),
+        ("running", "done", None, ""),
+    ],
+)
+def test_how_a_run_ended_is_said_once_and_never_better_than_its_report(status, state, grade, ending):
+    written = [(2.0, ReportWritten(grade=grade, title="T", references=1))] if grade else []
+    end = (3.0, JobChanged(status=status, stage="completed" if grade else "collecting"))
+    view = Tree(numbered(START, ROOT, (1.0, node("job/0/0", state)), *written, end)).view()
+
+    assert (view.ending, view.kept) == (ending, False)
+
+
+def test_what_was_found_and_not_written_is_kept_and_what_was_only_read_is_not():
+    def kept(facts, *written):
+        read = (1.0, SourceRead(node="job/0/0", source=card("a"), facts=facts))
+        return Tree(numbered(START, ROOT, (0.5, node("job/0/0", "reading")), read, *written)).view().kept
+
+    assert (kept(2), kept(0)) == (True, False)
+    assert not kept(2, (2.0, ReportWritten(grade="partial", title="T", references=1)))
+
+
+def test_a_part_whose_question_the_report_leaves_open_is_not_done():
+    tree = Tree(
+        numbered(
+            START,
+            ROOT,
+            (1.0, node("job/0/0", "done", title="Costs", doing="kept 5 facts")),
+            (1.0, node("job/0/1", "done", title="Uses")),
+        )
+    )
+    written = ReportWritten(grade="partial", title="T", references=2, unanswered=("Costs",))
+
+    changed = tree.take(Numbered(seq=9, seconds=2.0, key="k9", event=written))
+
+    assert "job/0/0" in changed, "who watches is told of the row"
+    assert {row.title: (row.state, row.doing) for row in tree.view().leaves} == {
+        "Costs": ("partial", "kept 5 facts"),
+        "Uses": ("done", ""),
+    }
