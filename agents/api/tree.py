@@ -6,7 +6,6 @@ from typing import Literal
 
 from agents.contracts.contract import Change, place
 from agents.contracts.frozen import Frozen, Said
-from agents.contracts.plan import RoundRecord
 from agents.contracts.report import OVER, BlockedReason, Grade, JobStatus, Stage
 from agents.core.budget import NOTHING, Usage
 from agents.core.events import (
@@ -71,11 +70,11 @@ class TreeNode(Frozen):
 
 
 class FeedText(Frozen):
-    """What a line says: in English with everything, and as a sentence with names that other languages have theirs for."""
+    """What a line says: in English, and as a sentence with names that other languages have theirs for."""
 
     text: str
     form: str = ""
-    """Without what is told in English only: how a round went. Empty where nothing of it can be said otherwise."""
+    """Empty where nothing of it can be said otherwise."""
     values: Mapping[str, object] = {}
 
 
@@ -358,14 +357,6 @@ def _place(path: str) -> list[tuple[int, int, int, str]]:
     return [_rank(step) for step in path.split("/")]
 
 
-def _round(record: RoundRecord) -> str:
-    """Say what a round changed, and what comes next."""
-    said = [part.strip().rstrip(".") for part in (record.delta, record.reason) if part.strip()]
-    if record.decision.shouldContinue and record.decision.nextSearchTopic:
-        said.append(f"next: {record.decision.nextSearchTopic.strip().rstrip('.')}")
-    return f"Round {record.round}: {'. '.join(said)}."
-
-
 _PARTS: dict[NodeState, str] = {
     "planning": "Planning {part}.",
     "searching": "Searching for {part}.",
@@ -417,7 +408,15 @@ def _told(event: object) -> FeedText | None:
         case SourceRejected():
             return _in_words("Left out {url}: {reason}.", url=event.url, reason=event.why)
         case RoundEnded():
-            return FeedText(text=_round(event.record), form="Round {n} ended.", values={"n": str(event.record.round)})
+            n, decision = event.record.round, event.record.decision
+            goes_on = "now {topic}" if decision.shouldContinue and decision.nextSearchTopic else "it was the last"
+            form = f"Round {{n}}: {{covered}} % of what is asked is covered; {goes_on}."
+            return _in_words(
+                form,
+                n=n,
+                covered=round(100 * event.record.coverage),
+                topic=(decision.nextSearchTopic or "").rstrip(" .?"),
+            )
         case SectionDraft():
             return _in_words("Writing “{title}”: {sentence}", title=event.title, sentence=event.text)
         case SectionWritten():

@@ -7,6 +7,7 @@ import pytest
 
 from agents.api.tree import Tree
 from agents.contracts.frozen import Said
+from agents.contracts.plan import LoopDecision, RoundRecord
 from agents.contracts.report import Stage
 from agents.contracts.sources import SourceCard
 from agents.core.budget import Usage
@@ -18,6 +19,7 @@ from agents.core.events import (
     Numbered,
     ReportWritten,
     RoleAsked,
+    RoundEnded,
     SearchDone,
     SectionWritten,
     SourceRead,
@@ -42,6 +44,14 @@ def card(name):
 def asked(path, tokens, cost=0.01):
     usage = Usage(calls=1, tokens_in=tokens, cost_usd=cost)
     return RoleAsked(node=path, role="extractor", prompt="extractor@1", model="m", usage=usage)
+
+
+def round_of(topic):
+    decision = LoopDecision(
+        iteration=1, summary="s", gaps=(), shouldContinue=topic is not None, nextSearchTopic=topic, urlToSearch=None,
+        timeRemainingMinutes=None,
+    )  # fmt: skip
+    return RoundRecord(node="job/0", round=1, decision=decision, reason="r", delta="d", confidence=0.5, coverage=0.4)
 
 
 START = (0.0, JobChanged(status="running", stage="planning"))
@@ -201,14 +211,20 @@ def test_every_line_of_the_feed_has_a_sentence_in_the_other_languages_of_the_pag
             (0.6, SourceRejected(node="job/0/0", url="https://b.example/", reason="it holds no text")),
             (0.8, SectionWritten(node="job/0/0", title="Costs", words=40)),
             *((0.9, note) for note in notes),
+            *((0.9, RoundEnded(node="job/0", record=round_of(topic))) for topic in ("What of gulls?", None)),
             (1.0, ReportWritten(grade="nothing_found", title="T", references=0)),
         )
     )
     words = Path("public/words.js").read_text("utf-8")
     feed = tree.view().feed
 
-    assert len(feed) == len(get_args(Stage)) + len(states) - 1 + 11
+    assert len(feed) == len(get_args(Stage)) + len(states) - 1 + 13
     assert {line.form for line in feed if f"'{line.form}'" not in words} == set()
+    told = [line.text for line in feed if line.text.startswith("Round")]
+    assert told == [
+        "Round 1: 40 % of what is asked is covered; now What of gulls.",
+        "Round 1: 40 % of what is asked is covered; it was the last.",
+    ]
 
 
 def test_the_feed_does_not_grow_for_ever():
