@@ -26,6 +26,10 @@ from agents.jobs.schema import Row
 from agents.research.steering import Steering
 
 
+UNTAKEN = sa.select(tables.commands.c.id).where(tables.commands.c.taken_by.is_(None)).limit(1)
+"""Finds whether anybody left a command."""
+
+
 class StoredJob(Frozen):
     """One row of the list of jobs."""
 
@@ -279,6 +283,8 @@ class Store:
     async def take_commands(self, executor: str) -> list[StoredCommand]:
         """Take the commands that nobody has taken, oldest first; of jobs that run elsewhere, or begin to, none."""
         commands, jobs = tables.commands, tables.jobs
+        if not await self.texts(UNTAKEN):  # nearly always, and looked for twice a second
+            return []
         elsewhere = jobs.c.status.in_(("queued", "running")) & jobs.c.executor.not_in((executor, ""))
         mine = sa.select(jobs.c.id).where(~elsewhere)
         ended = sa.select(jobs.c.id).where(jobs.c.status.not_in(("queued", "running")))

@@ -61,6 +61,8 @@ AGAIN: Mapping[str, tuple[str, frozenset[str]]] = {
     "plan": ("Planned anew.", WRITING | {"planner", "survey"}),
 }
 """Ways to do a job again: what is noted, and which kinds of steps are done anew beside those that failed."""
+QUIET_BEATS = 2
+"""Signs of life without a job at work after which memory is given back: a third of a second of work, never before a job."""
 OTHER_VERSION = "It was begun by another version of this program. Restart it: what it had found is used again."
 
 
@@ -86,7 +88,7 @@ class Worker:
         self._silent_at: dict[str, int] = {}
         self._next_beat = self._next_clean = float("-inf")
         self._looked_at: int | None = None
-        self._to_give_back = True
+        self._beats_to_give_back = QUIET_BEATS
 
     # ---- opening and closing
 
@@ -145,7 +147,7 @@ class Worker:
             whole = await self.store.job(job_id)
             if whole is None or whole.row.attempt != attempt or whole.row.status not in OPEN:
                 return
-        run.watched, self._to_give_back = False, True
+        run.watched, self._beats_to_give_back = False, QUIET_BEATS
         await run.work(lambda: self._work(job, run))
 
     async def _work(self, job: Job, run: Attempt) -> None:
@@ -392,9 +394,10 @@ class Worker:
             if job.run.broken_off and job.status == "running":
                 await self.begin(job.id, "It goes on where it broke off.", again=False, lost=True)
             self._note_silence(job)
-        if self._to_give_back and not any(job.run.at_work for job in self.register.jobs.values()):
-            self._to_give_back = False
-            give_back_memory()
+        if self._beats_to_give_back and not any(job.run.at_work for job in self.register.jobs.values()):
+            self._beats_to_give_back -= 1
+            if not self._beats_to_give_back:
+                give_back_memory()
 
     async def _take_over(self, lost: list[StoredJob]) -> None:
         """Put the jobs of workers that are gone into the queue again."""

@@ -256,6 +256,8 @@ def language_of(text: str) -> str:
 
 @lru_cache(maxsize=2_048)
 def _language_of(sample: str) -> str:
+    if sample.isascii():
+        return _latin_language(sample)
     counts = Counter({language: len(letters.findall(sample)) for language, letters in _LETTERS.items()})
     latin = len(_LATIN.findall(sample))
     # One character of Chinese or Japanese says as much as two or three Latin letters.
@@ -276,13 +278,18 @@ def _relative(language: str, sample: str) -> str:
 
 
 def _latin_language(sample: str) -> str:
-    counts = Counter(words(sample))
-    scores = {
-        language: sum(count for word, count in counts.items() if word in stop_words(language))
-        for language in _LATIN_LANGUAGES
-    }
-    best = max(_LATIN_LANGUAGES, key=lambda language: scores[language])  # the first of equals: English
-    return best if scores[best] else "en"
+    scores = Counter(language for word in words(sample) for language in _grammar_of().get(word, ()))
+    return max(_LATIN_LANGUAGES, key=lambda language: scores[language])  # the first of equals: English
+
+
+@cache
+def _grammar_of() -> dict[str, tuple[str, ...]]:
+    """Give the languages that have a word as a stop word."""
+    found: dict[str, tuple[str, ...]] = {}
+    for language in _LATIN_LANGUAGES:
+        for word in stop_words(language):
+            found[word] = (*found.get(word, ()), language)
+    return found
 
 
 def _is_grammar(word: str) -> bool:

@@ -1,6 +1,6 @@
 """Extraction without a language model: sentences ranked against the questions; none where none is to the point."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agents.contracts.fact import Extraction, ExtractionInput, NumberedSentence, PointedFact
@@ -53,17 +53,18 @@ def extract(given: ExtractionInput) -> Extraction:
 
 
 def _extract(given: _Reading) -> Extraction:
-    sentences, first = given.sentences, given.questions[0]
-    subject = about(first)
+    sentences = given.sentences
     held = stems_of(" ".join((given.title, *(sentence.text for sentence in sentences))))
-    if subject and not names_held(subject, held) and (is_topic(first) or is_linked(first)):
-        # The answer is a step or more from something with a name, and this source never uses the name.
+    open_ = [number for number, question in enumerate(given.questions) if not _is_elsewhere(question, held)]
+    if not open_:
         return Extraction(facts=())
     ranking = Ranking([sentence.text for sentence in sentences], given.title)
-    wanted = [ranking.wanted(question, given.objective) for question in given.questions]
+    wanted = {number: ranking.wanted(given.questions[number], given.objective) for number in open_}
     chosen = _chosen(given, ranking, wanted)
-    if subject and is_called(subject, given.title):
-        chosen = _with_subject(given, ranking, chosen)
+    for number in open_:
+        subject = about(given.questions[number])
+        if subject and is_called(subject, given.title):
+            chosen = _with_subject(given, ranking, chosen, number)
     facts = tuple(
         PointedFact(
             sentences=tuple(sentences[at].number for at in range(one.first, one.at + 1)),
@@ -73,14 +74,20 @@ def _extract(given: _Reading) -> Extraction:
         )
         for one in chosen
     )
-    return Extraction(facts=facts, limitations=_limitations(sentences, ranking, wanted) if facts else ())
+    return Extraction(facts=facts, limitations=_limitations(sentences, ranking, wanted.values()) if facts else ())
+
+
+def _is_elsewhere(question: str, held: frozenset[str]) -> bool:
+    """Tell a question whose answer is a step or more from something with a name that a source never uses."""
+    subject = about(question)
+    return bool(subject and not names_held(subject, held) and (is_topic(question) or is_linked(question)))
 
 
 def _confidence(least: float, score: float) -> float:
     return round(min(0.95, max(0.35, least + 0.5 * score)), 2)
 
 
-def _chosen(given: _Reading, ranking: Ranking, wanted: Sequence[Wanted]) -> list[_Candidate]:
+def _chosen(given: _Reading, ranking: Ranking, wanted: Mapping[int, Wanted]) -> list[_Candidate]:
     how_to = any(opening("technical").match(question) for question in given.questions)
     candidates: list[_Candidate] = []
     for at, sentence in enumerate(given.sentences):
@@ -89,7 +96,7 @@ def _chosen(given: _Reading, ranking: Ranking, wanted: Sequence[Wanted]) -> list
         first = _understood_from(given.sentences, at)
         if first is None:
             continue
-        score, number = max((ranking.score(at, one, first), -number) for number, one in enumerate(wanted))
+        score, number = max((ranking.score(at, one, first), -number) for number, one in wanted.items())
         if score >= ENOUGH:
             candidates.append(_Candidate(at, first, -number, score))
     best: dict[int, float] = {}
@@ -104,12 +111,12 @@ def _chosen(given: _Reading, ranking: Ranking, wanted: Sequence[Wanted]) -> list
     return sorted(kept, key=lambda one: one.at)
 
 
-def _with_subject(given: _Reading, ranking: Ranking, chosen: list[_Candidate]) -> list[_Candidate]:
+def _with_subject(given: _Reading, ranking: Ranking, chosen: list[_Candidate], number: int) -> list[_Candidate]:
     """Add what a source says of the very thing it is named for: its opening, and what shares most words with the question.
 
     The answer may be a step away; these sentences name where.
     """
-    asked = frozenset(distinct(given.questions[0])) - frozenset(distinct(given.title))
+    asked = frozenset(distinct(given.questions[number])) - frozenset(distinct(given.title))
     usable = [at for at, one in enumerate(given.sentences) if is_sentence(one.text) and not is_order(one.text)]
     near = sorted(usable, key=lambda at: (-len(asked & ranking.held[at]), at))
     found = list(chosen)
@@ -117,7 +124,7 @@ def _with_subject(given: _Reading, ranking: Ranking, chosen: list[_Candidate]) -
     for at in (*(at for at in near[:_NEAR] if asked & ranking.held[at]), *usable[:1]):
         first = _understood_from(given.sentences, at)
         if first is not None and not any(one.first <= at and first <= one.at for one in found):
-            found.append(_Candidate(at, first, 0, ENOUGH / 2))
+            found.append(_Candidate(at, first, number, ENOUGH / 2))
     return sorted(found[: given.max_facts], key=lambda one: one.at)
 
 
@@ -145,14 +152,15 @@ def _says_the_same(ranking: Ranking, one: _Candidate, other: _Candidate) -> bool
     return numbers <= {quantity.value for quantity in quantities(ranking.sentences[other.at])}
 
 
-def _limitations(sentences: Sequence[NumberedSentence], ranking: Ranking, wanted: Sequence[Wanted]) -> tuple[int, ...]:
+def _limitations(sentences: Sequence[NumberedSentence], ranking: Ranking, wanted: Iterable[Wanted]) -> tuple[int, ...]:
     """Numbers of sentences in which the source says what it does not show."""
+    cores = [one.core for one in wanted]
     found = [
         sentence.number
         for at, sentence in enumerate(sentences)
         if listed("limitation").search(sentence.text)
         and is_sentence(sentence.text)
         and not is_order(sentence.text)
-        and any(ranking.held[at] & one.core for one in wanted)
+        and any(ranking.held[at] & core for core in cores)
     ]
     return tuple(found[:_MOST_LIMITATIONS])

@@ -16,7 +16,7 @@ from agents.contracts.plan import Leaf, SkippedTopic
 from agents.contracts.report import ReportDocument
 from agents.contracts.sources import CorpusSurvey, Hit, SearchQuery, SearchResult, Source, SourceCard
 from agents.core.budget import NOTHING, Deadline, Usage, spent_by
-from agents.core.errors import ModelError, ModelFault, SearchError, SourceError, StepFailed
+from agents.core.errors import BadOutput, ModelError, ModelFault, SearchError, SourceError, StepFailed
 from agents.core.events import Charged, Event, SearchDone
 from agents.core.prompts import PromptBook
 from agents.core.role import AskContext, In, Model, OnText, Out, Role, RoleAnswer, ask
@@ -280,13 +280,13 @@ class RunContext:
         """Let the fallback answer when the model failed for good: what was gathered is then still written up."""
         try:
             return await ask_fitting(role, given, run, self.rooms, draft)
-        except ModelError as error:
-            lost = spent_by(error)
-            if error.fault == "overflow" and (parts := divided(given)):
+        except (ModelError, BadOutput) as error:
+            lost, fault = spent_by(error), error.fault if isinstance(error, ModelError) else None
+            if fault == "overflow" and (parts := divided(given)):
                 whole = await in_parts(parts, lambda part: self._ask_or_stand_in(SECTION_WRITER, part, run))
                 whole = whole.model_copy(update={"usage": lost + whole.usage})
                 return RoleAnswer[role.gives].model_validate(whole)  # type: ignore[name-defined]
-            if self.fallback is None or error.fault in NO_STAND_IN:
+            if self.fallback is None or fault in NO_STAND_IN:
                 raise
             return await self.stand_in(role, given, error.notice, self.fallback, lost)
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 from itertools import pairwise
 
 from agents.nlp import lang
@@ -83,8 +84,12 @@ def framed(mine: ParsedSentence, near: Sequence[ParsedSentence], best: float, la
 
 
 def _cued(key: str, unit: ParsedSentence) -> re.Match[str] | None:
-    text = lang.cue("no_condition").sub(" ", unit.text) if key == "condition" else unit.text
-    return lang.cue(key).search(text)
+    return _found(key, unit.text)
+
+
+@lru_cache(16_384)
+def _found(key: str, text: str) -> re.Match[str] | None:
+    return lang.cue(key).search(lang.cue("no_condition").sub(" ", text) if key == "condition" else text)
 
 
 def _touches(key: str, theirs: re.Match[str], mine: ParsedSentence) -> bool:

@@ -179,7 +179,7 @@ def root(word: str) -> str:
     for shortest in (1, 3):  # short endings once only, or little would be left
         fitting = (
             ending
-            for ending in lang.text("endings", "common").split()
+            for ending in _endings()
             if len(ending) >= shortest and cut.endswith(ending) and len(cut) - len(ending) >= _MIN_ROOT
         )
         ending = next(fitting, "")
@@ -199,6 +199,11 @@ def _shifted(cut: str) -> str:
 
 def _groups(key: str) -> list[list[str]]:
     return [group.split() for group in lang.text(key, "common").split("|")]
+
+
+@cache
+def _endings() -> tuple[str, ...]:
+    return tuple(lang.text("endings", "common").split())
 
 
 @cache
@@ -237,9 +242,9 @@ def classes(word: str) -> frozenset[int]:
 
 def alike(one: str, other: str) -> bool:
     """Tell whether two roots mean about the same: equal, of one class, or one inside a compound of the other."""
-    if one == other or classes(one) & classes(other):
+    if one == other or not classes(one).isdisjoint(classes(other)):
         return True
-    short, long = sorted((one, other), key=len)
+    short, long = (one, other) if len(one) <= len(other) else (other, one)
     if len(short) < 5 or not (long.endswith(short) or long.startswith(short)):
         return False
     return long.replace(short, "", 1) not in lang.words("contrary_parts")  # uninspected, wirkungslos

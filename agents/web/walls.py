@@ -123,12 +123,13 @@ def wall_of(html: str, text: str, status: int, url: str) -> Wall | None:
         return _WALLS["log_in"]
     if status in {404, 410}:
         return _WALLS["not_found"]
-    is_article = _figures(text) >= _ENOUGH or bool(_SIGNS["article"].search(markup))
-    kind, share = _nearest(names, text if size else aside, _host(url))
     is_shell = size < _LITTLE and bool(_SIGNS["shell"].search(markup))
-    if size < _LONG and share >= (_TOLD_OF if is_article else _TOLD):
-        has_field = bool(_SIGNS["password"].search(markup))
-        return _WALLS["log_in" if has_field else "script" if is_shell and not size else kind]
+    if size < _LONG:
+        is_article = _figures(text) >= _ENOUGH or bool(_SIGNS["article"].search(markup))
+        kind, share = _nearest(names, text if size else aside, _host(url))
+        if share >= (_TOLD_OF if is_article else _TOLD):
+            has_field = bool(_SIGNS["password"].search(markup))
+            return _WALLS["log_in" if has_field else "script" if is_shell and not size else kind]
     if size < _NOTICE and not is_article:
         if _SIGNS["robot_markup"].search(markup):
             return _WALLS["robot"]

@@ -144,10 +144,15 @@ _language = lru_cache(4096)(language_of)
 
 def leads_to(title: str, quotes: Sequence[str]) -> bool:
     """Tell whether words that are to the point name a document: the next step of a question that takes several."""
-    name = _tokens(ASIDE.sub("", title))
+    name = _named(title)
     return len(name) > 5 and any(
         name in _tokens(quote) and not _within_another(name.strip(), quote) for quote in quotes
     )
+
+
+@lru_cache(4096)
+def _named(title: str) -> str:
+    return _tokens(ASIDE.sub("", title))
 
 
 @lru_cache(4096)

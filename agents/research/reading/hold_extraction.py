@@ -162,6 +162,8 @@ class SourceGiven(Frozen):
     """The model pointed at nothing in any of a leaf's pages: the quoting engine reads them."""
     named: bool = False
     """Plan or user named them: they are read whatever they seem to be about."""
+    looked_up: bool = False
+    """The query asks for a fact: so do the steps that lead to it, whatever their form."""
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -266,7 +268,9 @@ def held_against(
         for key, facts in kept.items()
     }
     left = tuple(
-        question for question in given.asked if asks_for_facts(question) and not _is_answered(question, shown, sure)
+        question
+        for question in given.asked
+        if (given.looked_up or asks_for_facts(question)) and not _is_answered(question, shown, sure)
     )
     if quoting is not None:
         asked, sources = left, wanted.sources

@@ -259,6 +259,7 @@ def _to_read(urls: list[str], given: LeafGiven, *, late: bool, led: tuple[str, .
         late=late,
         led=led,
         named=any(url in leaf.sources for url in urls),
+        looked_up=asks_for_facts(setting.query),
     )
 
 
