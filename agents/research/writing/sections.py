@@ -28,7 +28,7 @@ from agents.offline.questions import asks_for_facts, parts_of
 from agents.report.parse_body import parse
 from agents.report.wording import states_no_fact
 from agents.report.write_markdown import markdown_of
-from agents.research.reading.answering import answer_of, each_name, told_by
+from agents.research.reading.answering import answer_of, answers, each_name, told_by
 from agents.research.reading.leaf import SHORTENED, graded, kept, spent, stopped_with, sub_questions
 from agents.research.reading.searching import LeafGiven, teller
 from agents.research.run_context import MAX_FACTS, RunContext
@@ -343,11 +343,14 @@ def _with_answers(markdown: str, questions: Sequence[str], facts: Sequence[Fact]
     known = {fact.id: fact for fact in facts}
     for part in (one for text in questions for whole in parts_of(text) for one in each_name(whole)):
         status, good = answer_of(part, rows)
-        # Of several steps that answer in part, the one that says most of what is asked may not be missing.
-        wanted = {row.fact for row in (good if status == "answered" else good[:1])}
-        if wanted and asks_for_facts(part.text) and not cited & wanted:
-            markdown = f"{markdown}\n\n{_with_mark(known[good[0].fact])}".strip()
-            cited.add(good[0].fact)
+        alone = {row.fact for row in good if answers(part, row.quote, row.title, row.head)}
+        # Of several steps the last one answers: it may not be missing, nor that which leads to it. Of what answers in
+        # part, it is the one that says most of what is asked.
+        steps = [row.fact for row in good[: 2 if status == "answered" and not alone else 1]]
+        if steps and asks_for_facts(part.text) and not cited & (alone or {steps[0]}):
+            for fact in (one for one in reversed(steps) if one not in cited):
+                markdown = f"{markdown}\n\n{_with_mark(known[fact])}".strip()
+                cited.add(fact)
     return markdown
 
 
