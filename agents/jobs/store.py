@@ -25,7 +25,6 @@ from agents.jobs.database import Database
 from agents.jobs.schema import Row
 from agents.research.steering import Steering
 
-
 UNTAKEN = sa.select(tables.commands.c.id).where(tables.commands.c.taken_by.is_(None)).limit(1)
 """Finds whether anybody left a command."""
 
