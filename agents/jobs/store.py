@@ -25,10 +25,6 @@ from agents.jobs.database import Database
 from agents.jobs.schema import Row
 from agents.research.steering import Steering
 
-UNTAKEN = sa.select(tables.commands.c.id).where(tables.commands.c.taken_by.is_(None)).limit(1)
-"""Finds whether anybody left a command."""
-
-
 class StoredJob(Frozen):
     """One row of the list of jobs."""
 
@@ -282,13 +278,13 @@ class Store:
     async def take_commands(self, executor: str) -> list[StoredCommand]:
         """Take the commands that nobody has taken, oldest first; of jobs that run elsewhere, or begin to, none."""
         commands, jobs = tables.commands, tables.jobs
-        if not await self.texts(UNTAKEN):  # nearly always, and looked for twice a second
-            return []
+        untaken = commands.c.taken_by.is_(None)
+        if not await self.texts(sa.select(commands.c.id).where(untaken).limit(1)):
+            return []  # nearly always, and looked for twice a second
         elsewhere = jobs.c.status.in_(("queued", "running")) & jobs.c.executor.not_in((executor, ""))
-        mine = sa.select(jobs.c.id).where(~elsewhere)
-        ended = sa.select(jobs.c.id).where(jobs.c.status.not_in(("queued", "running")))
-        due = commands.c.verb.not_in(WHEN_ENDED) | commands.c.job_id.in_(ended)
-        open_ones = commands.c.taken_by.is_(None) & commands.c.job_id.in_(mine) & due
+        mine, ended = sa.select(jobs.c.id).where(~elsewhere), jobs.c.status.not_in(("queued", "running"))
+        due = commands.c.verb.not_in(WHEN_ENDED) | commands.c.job_id.in_(sa.select(jobs.c.id).where(ended))
+        open_ones = untaken & commands.c.job_id.in_(mine) & due
         if not await self.texts(sa.select(commands.c.id).where(open_ones).limit(1)):
             return []
         async with self.database.begin() as connection:
