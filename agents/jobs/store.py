@@ -25,6 +25,7 @@ from agents.jobs.database import Database
 from agents.jobs.schema import Row
 from agents.research.steering import Steering
 
+
 class StoredJob(Frozen):
     """One row of the list of jobs."""
 
