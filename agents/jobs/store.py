@@ -263,25 +263,24 @@ class Store:
 
     async def add_command(self, job_id: str, verb: str, argument: str = "") -> int:
         """Leave a command for the process that runs the job; gives its number."""
-        values = {"job_id": job_id, "verb": verb, "argument": argument, "at": now()}
+        insert = sa.insert(tables.commands).values(job_id=job_id, verb=verb, argument=argument, at=now())
         async with self.database.begin() as connection:
-            done = await connection.execute(sa.insert(tables.commands).values(values).returning(tables.commands.c.id))
-            number = int(done.scalar_one())
+            number = int((await connection.execute(insert.returning(tables.commands.c.id))).scalar_one())
         await self.notify(COMMANDS, [job_id])
         return number
 
     async def tasks(self, job_id: str) -> list[StoredCommand]:
         """List the tasks that operators gave a job, oldest first."""
-        commands = tables.commands.c
-        query = sa.select(tables.commands).where(commands.job_id == job_id, commands.verb.startswith("task:"))
-        return [StoredCommand.model_validate(dict(row)) for row in await self.rows(query.order_by(commands.id))]
+        mine, is_task = tables.commands.c.job_id == job_id, tables.commands.c.verb.startswith("task:")
+        rows = await self.rows(sa.select(tables.commands).where(mine, is_task).order_by(tables.commands.c.id))
+        return [StoredCommand.model_validate(dict(row)) for row in rows]
 
     async def take_commands(self, executor: str) -> list[StoredCommand]:
         """Take the commands that nobody has taken, oldest first; of jobs that run elsewhere, or begin to, none."""
         commands, jobs = tables.commands, tables.jobs
         untaken = commands.c.taken_by.is_(None)
         if not await self.texts(sa.select(commands.c.id).where(untaken).limit(1)):
-            return []  # nearly always, and looked for twice a second
+            return []  # nearly always
         elsewhere = jobs.c.status.in_(("queued", "running")) & jobs.c.executor.not_in((executor, ""))
         mine, ended = sa.select(jobs.c.id).where(~elsewhere), jobs.c.status.not_in(("queued", "running"))
         due = commands.c.verb.not_in(WHEN_ENDED) | commands.c.job_id.in_(sa.select(jobs.c.id).where(ended))
@@ -304,8 +303,8 @@ class Store:
         await self.write(sa.update(tables.commands).where(tables.commands.c.id == command_id).values(outcome=outcome))
 
     async def answered(self, command_id: int) -> str:
-        query = sa.select(tables.commands.c.outcome).where(tables.commands.c.id == command_id)
-        return next(iter(await self.texts(query)), "")
+        command = tables.commands.c
+        return next(iter(await self.texts(sa.select(command.outcome).where(command.id == command_id))), "")
 
     # ---- workers
 
