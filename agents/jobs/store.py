@@ -139,9 +139,8 @@ class Store:
         }
         async with self.database.begin() as connection:
             await connection.execute(self.insert(tables.jobs), [values])
-            which = tables.jobs.c.id == row.id
-            if request_key is not None:
-                which = (tables.jobs.c.owner == row.owner) & (tables.jobs.c.request_key == request_key)
+            same = (tables.jobs.c.owner == row.owner) & (tables.jobs.c.request_key == request_key)
+            which = tables.jobs.c.id == row.id if request_key is None else same
             found = (await connection.execute(sa.select(*LISTED).where(which))).mappings().one()
         return StoredJob.model_validate(dict(found))
 
