@@ -8,12 +8,12 @@ NEIGHBOUR = (
 )
 
 
-def log_of(n):
+def log_of(whose):
     text = (
-        f"# Harbour log {n}\n\nThe Orvane ferry was closed by ice on 12 days in the winter of 2022, log {n} says.\n\n"
-        f"The Orvane ferry employed 44 sailors in 2022, half of them part time, log {n} says.\n"
+        f"# Log of the {whose}\n\nThe Orvane ferry was closed by ice on 12 days in the winter of 2022, the {whose} says.\n\n"
+        f"The Orvane ferry employed 44 sailors in 2022, half of them part time, the {whose} says.\n"
     )
-    return {"name": f"harbour-{n}.md", "mimeType": "text/markdown", "buffer": text.encode()}
+    return {"name": f"{whose}.md", "mimeType": "text/markdown", "buffer": text.encode()}
 
 
 def reported(page, count):
@@ -27,16 +27,25 @@ def reported(page, count):
 def test_what_a_question_found_is_used_by_its_neighbour_opened_and_forgotten(tab, server):
     server.pace(0)
     page = tab()
-    page.drops(log_of(1), log_of(2))
+    page.drops(log_of("harbour"), log_of("mate"))
     page.sees("Added to your files")
     page.drafts(CLOSED)
     assert "is asked first" in page.card.inner_text()
     assert "known since" not in reported(page, 1).inner_text()
 
     page.drafts(f"/research {NEIGHBOUR}")
+    assert page.card.get_by_text("known from earlier research").count() == 1
+    page.shot("66-known-plan")
     report = reported(page, 2)
     assert "known since" in report.inner_text()
     assert "Taken over from earlier research" in report.inner_text()
+    reused = report.locator(".ds-article p a[href*='/quote/']").first
+    reused.click()
+    quote = page.page.locator(".ds-pop", has=page.page.locator("mark", has_text="closed by ice on 12 days"))
+    quote.wait_for()
+    assert "known since" in quote.inner_text()
+    page.shot("67-reused")
+    page.page.keyboard.press("Escape")
 
     page.say("What do I know about the Orvane ferry?")
     page.sees("From earlier research alone")
@@ -46,21 +55,22 @@ def test_what_a_question_found_is_used_by_its_neighbour_opened_and_forgotten(tab
     assert "known since" in page.page.locator(".ds-pop").inner_text()
     with page.context.expect_page() as opened:
         page.page.locator(".ds-pop a", has_text="Open in context").click()
-    assert "Harbour log" in opened.value.locator("h1").inner_text()
+    assert "Log of the" in opened.value.locator("h1").inner_text()
     assert opened.value.locator("#quote").is_visible()
 
     known = opened.value
     known.goto(f"{server.url}/memory?q=Orvane+ferry+closed")
     known.locator(".facts > li").first.wait_for()
     before = known.locator(".facts > li").count()
-    page.shots.joinpath("70-known.png").write_bytes(known.screenshot())
+    known.set_viewport_size({"width": 360, "height": 800})
+    page.shots.joinpath("70-known.png").write_bytes(known.screenshot(full_page=True))
     known.locator("summary").first.click()
     known.get_by_role("button", name="This fact").first.click()
     known.get_by_text("Forgotten for good: 1 thing.").wait_for()
     assert known.locator(".facts > li").count() == before - 1
-    for number in (1, 2):
-        known.goto(f"{server.url}/memory?q=Harbour+log+{number}")
-        known.locator(".facts > li", has_text=f"log {number} says").first.locator("summary").click()
+    for whose in ("harbour", "mate"):
+        known.goto(f"{server.url}/memory?q=Log+of+the+{whose}")
+        known.locator(".facts > li", has_text=f"the {whose} says").first.locator("summary").click()
         known.get_by_role("button", name="Everything of this source").first.click()
         known.get_by_text("Forgotten for good").wait_for()
     assert known.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
@@ -74,6 +84,15 @@ def test_what_a_question_found_is_used_by_its_neighbour_opened_and_forgotten(tab
         known.get_by_text("Forgotten for good").wait_for()
 
     page.page.bring_to_front()
+    page.page.set_viewport_size({"width": 360, "height": 800})
+    page.page.locator("#chat-input").click()
+    page.page.keyboard.insert_text("/memory")
+    page.page.keyboard.press("Enter")  # chooses the command
+    page.page.locator("#command-memory").wait_for()
+    box = page.page.locator("#chat-submit").bounding_box()
+    assert box["x"] + box["width"] < 360
+    page.shot("71-command")
+    page.page.locator("#command-memory").click()  # takes it back
     page.say("What do I know about the Orvane ferry?")
     page.sees("Earlier research says nothing of that")
     page.drafts(f"/research {CLOSED}")
