@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from agents.contracts.contract import Brief, Contract, ScopingTurn
+from agents.contracts.contract import DEFAULT_MINUTES, Brief, Contract, ScopingTurn
 from agents.contracts.frozen import Tier
 from agents.contracts.report import Actual, Commission, Earlier, EarlierUse, Outcome, ReportDocument
 from agents.contracts.sources import OwnFile, Place
@@ -49,7 +49,6 @@ from agents.research.planning.freeze_contract import CapOverrides, caps_of
 from agents.research.reading.leaf import with_facts_of
 from agents.research.recollection import asked_first, with_memory
 from agents.research.run_context import RunContext
-from agents.research.scoping.authorization import DEFAULT_MINUTES
 from agents.research.scoping.follow_up import FollowUpAnswer, Quoting, follow_up
 from agents.research.scoping.turn import ScopingState, checked, take_turn
 from agents.research.steering import Steering

@@ -29,13 +29,14 @@ from agents.chat.state import (
     splits_of,
 )
 from agents.chat.texts import cut, speaks
+from agents.contracts.contract import DEFAULT_MINUTES
 from agents.contracts.frozen import Mode
 from agents.contracts.report import ReportDocument
 from agents.core.errors import DossierError
 from agents.core.role import OnText
 from agents.nlp.tokens import content_words
 from agents.report.earlier import known_lines
-from agents.research.scoping.authorization import DEFAULT_MINUTES, ResearchCommand
+from agents.research.scoping.authorization import ResearchCommand
 from agents.research.scoping.turn import ScopingState, checked
 from agents.search.uploads import UploadResult
 from agents.team import Team

@@ -11,11 +11,11 @@ from pydantic import Field
 
 from agents.chat.commands import Edit, patterns
 from agents.chat.texts import ChatTexts
-from agents.contracts.contract import Brief, Contract
+from agents.contracts.contract import DEFAULT_MINUTES, Brief, Contract
 from agents.contracts.frozen import Frozen, Mode, Role
 from agents.contracts.sources import Place
 from agents.core.errors import BadRequest
-from agents.research.scoping.authorization import DEFAULT_MINUTES, minutes_of
+from agents.research.scoping.authorization import minutes_of
 from agents.research.scoping.turn import ScopingState
 
 USUAL = "Default"

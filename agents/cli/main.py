@@ -56,8 +56,9 @@ def run(
     ] = None,
 ) -> None:
     """Research a question without the chat: progress on standard error, the report on standard output."""
+    from agents.contracts.contract import DEFAULT_MINUTES
     from agents.core.settings import load
-    from agents.research.scoping.authorization import DEFAULT_MINUTES, minutes_of
+    from agents.research.scoping.authorization import minutes_of
 
     if deep and tier:
         fail("--tier and --deep exclude each other: a tier has its own bounds.", 2)

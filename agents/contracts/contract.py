@@ -94,13 +94,17 @@ class UnheardTurn(ScopingTurn):
     open_questions: SkipJsonSchema[tuple[str, ...]] = ()
 
 
+DEFAULT_MINUTES = 5.0
+"""Time budget of a run when none is given (specification, section 5)."""
+
+
 class Agreement(Frozen):
     """How a question shall be researched: settled in the talk, and part of what is agreed."""
 
     language: Text = "en"
     query_type: QueryType = "other"
     mode: Mode = "standard"
-    minutes: float | None = Field(default=5.0, gt=0, le=1440)
+    minutes: float | None = Field(default=DEFAULT_MINUTES, gt=0, le=1440)
     """Time budget; None is unlimited."""
     domains: tuple[str, ...] = ()
     exclude_domains: tuple[str, ...] = ()

@@ -163,7 +163,7 @@ class Settings(BaseSettings):
     require_judge: bool = Field(default=False, validation_alias="RESEARCH_REQUIRE_JUDGE")
     """Have a judge review every report; requested changes block the job until it is released or reworked."""
     judge_min_claims: int = Field(default=1, ge=0, validation_alias="JUDGE_RESEARCH_MIN_CLAIMS")
-    """Judge: claims settled."""
+    """Judge: claims settled, with the evidence that is named below."""
     judge_min_evidence_per_claim: int = Field(default=3, ge=0, validation_alias="JUDGE_RESEARCH_MIN_EVIDENCE_PER_CLAIM")
     """Judge: pieces of evidence per claim."""
     judge_min_distinct_domains_per_claim: int = Field(

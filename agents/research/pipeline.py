@@ -7,6 +7,7 @@ from agents.contracts.finding import Finding, Problem
 from agents.contracts.frozen import Frozen, Spent
 from agents.contracts.plan import Plan, PlannedClaim
 from agents.contracts.report import Commission, Outcome
+from agents.contracts.verification import Judgement, Truth
 from agents.core.budget import Limits as Spending
 from agents.core.budget import Usage
 from agents.core.errors import DossierError, StepFailed
@@ -36,7 +37,7 @@ from agents.research.writing.closing import (
     write_frame,
 )
 from agents.research.writing.sections import section_handler
-from agents.research.writing.truthful import ToCheck, check_handler, checked, rewritten
+from agents.research.writing.truthful import NO_VERDICT, ToCheck, check_handler, checked, rewritten
 from agents.research.writing.verify_report import Checks
 
 log = logging.getLogger(__name__)
@@ -175,8 +176,10 @@ def research_handler(context: RunContext, means: Means) -> Handler:
         except Exception as error:  # a fault of ours, anywhere below: what was found is still a report
             log.exception("salvaging what was found: %s", ctx.path)
             fault = Problem(where=ctx.path, type=type(error).__name__, message=DossierError.notice, retryable=True)
+            held = Judgement(verdict="request_changes", reasons=(NO_VERDICT.format(why=fault.message),))
             return Outcome(
                 contract=contract, findings=findings, frame=None, problems=(fault,),
+                truth=Truth(judgement=held if means.require_judge else None),
                 tags=_tags(ctx, findings, contract, is_degraded(findings)),
             )  # fmt: skip
 

@@ -117,7 +117,7 @@ MUTATIONS = (
     ),
     *_rows(
         "unit/test_command.py",
-        ("S0 FR-1: five minutes by default", "research/scoping/authorization.py", "DEFAULT_MINUTES = 5.0", "DEFAULT_MINUTES = 6.0"),
+        ("S0 FR-1: five minutes by default", "contracts/contract.py", "DEFAULT_MINUTES = 5.0", "DEFAULT_MINUTES = 6.0"),
     ),
     *_rows(
         "unit/test_contracts.py",
@@ -126,6 +126,7 @@ MUTATIONS = (
     *_rows(
         "research/test_loop.py",
         ("S3 phases: what sources disagree on gets the last round", "research/loop/rounds.py", "            if settles and ends:", "            if False:"),
+        ("S3 scout: a later round sweeps where a leaf came to nothing", "research/loop/rounds.py", "len(self.given.node.phases) > 1 and came_to_nothing(self.findings)", "False"),
         ("S3 phases: a gate that holds is passed over", "research/loop/rounds.py", "        return replace(found, met=not open_,", "        return replace(found, met=False,"),
         ("S3 phases: a phase keeps to its sources", "research/loop/rounds.py", "        if (most := self._phase.sources) is None:", "        if (most := self._phase.sources) != 0:"),
         ("S0 FR-4: searches side by side count among the attempts", "research/reading/searching.py", "waiting[: MAX_ATTEMPTS - failed()], waiting[MAX_ATTEMPTS - failed() :]", "waiting, []"),
@@ -172,12 +173,20 @@ MUTATIONS = (
         ("S3 scout: with its tags", "report/methodology.py", "for tag in (one.tags.authority, one.tags.recency) if", "for tag in () if"),
         ("S3 scout: with its balance", "report/methodology.py", "\" · \".join(map(words.reason, chosen.balance))", "\"\""),
         ("S2: branches of a round side by side", "research/loop/rounds.py", "wave = order[first : first + self.loop.side_by_side]", "wave = order if first == 0 else []"),
+        ("S3 caps: who finds all only reserved waits", "research/planning/flat_plan.py", "if self._working and not grant.enough(searches, least):", "if False:"),
+        ("S3 insights: a sweep hands them up", "research/reading/scout_sweep.py", "tuple(self.insights)", "()"),
+        ("S3: readers are told what is known", "research/loop/rounds.py", "found=known_of(sub_questions(child), self.findings),", "found=(),"),
         ("S0: guidance reaches every role", "research/run_context.py", "        if self.steering.guidance and \"guidance\" in type(given).model_fields:", "        if False:"),
         ("S0: the acknowledgement counts branches", "jobs/changes.py", "branches=branches if collecting else 0,", "branches=0,"),
         ("S0: the acknowledgement names the next round", "jobs/changes.py", "if collecting and (rounds is None or following <= rounds) else None", "if False else None"),
     ),
     *_rows(
         "research/test_settings_act.py",
+        ("S3: the bound on depth", "team.py", "depth=settings.max_depth,", "depth=3,"),
+        ("Spec 12: results that a writer is shown", "team.py", "context_results=self.settings.context_results,", ""),
+        ("S2: branches at once", "team.py", "side_by_side=settings.max_concurrent_research_units,", "side_by_side=5,"),
+        ("Spec 9: calls at once", "jobs/config.py", "per_job=settings.max_concurrency,", "per_job=6,"),
+        ("S4 §6: claims are settled by evidence", "research/challenge/claim_ledger.py", "passed=passed >= wanted.min_claims", "passed=True"),
         ("S4 §6: the judge's confidence", "team.py", "getattr(settings, whose + name) for name in names", "getattr(settings, name if name == 'min_report_confidence' else whose + name) for name in names"),
         ("S4 §6: figures that fall short are told to the judge", "research/challenge/claim_ledger.py", "        elif not gate.passed:", "        elif False:"),
         ("S2 FR-06: searches of a leaf are a cap of the contract", "research/planning/freeze_contract.py", "        searches_per_leaf=limits.searches_per_leaf,\n", ""),
@@ -192,10 +201,15 @@ MUTATIONS = (
         ("S1 §10: a switch of provider degrades", "research/writing/closing.py", "or (record.failures and not record.failed):", "or False:"),
         ("S1 §17: failed searches are counted", "api/metrics.py", "failures.inc(1 if event.failed else len(event.failures))", "failures.inc(0)"),
         ("Spec 9: a stand-in lowers the grade", "report/document.py", "reasons += making.stand_ins() if making.reasons else ()", "reasons += ()"),
+        ("Spec 9: who stood in while it was planned is told", "contracts/frozen.py", "if one.usage.calls or one.stood_in_for)", "if one.usage.calls)"),
         ("Spec 9: branches that fell short lower the grade", "report/document.py", "for node in _short(top)]\n        reasons", "for node in ()]\n        reasons"),
         ("Spec 9: nothing found is said", "report/document.py", "grade: Grade = \"nothing_found\" if not self.has_facts else", "grade: Grade = \"partial\" if not self.has_facts else"),
         ("Spec 8: #LOW_EVIDENCE", "report/document.py", "\"#LOW_EVIDENCE\": cited <= 1,", "\"#LOW_EVIDENCE\": False,"),
         ("Spec 8: #DEGRADED_SEARCH", "research/pipeline.py", "\"#DEGRADED_SEARCH\": degraded,", "\"#DEGRADED_SEARCH\": False,"),
+    ),
+    *_rows(
+        "research/test_salvage.py",
+        ("Spec 9: what nobody has judged does not pass", "research/pipeline.py", "judgement=held if means.require_judge else None", "judgement=None"),
     ),
     *_rows(
         "api/test_after_a_report.py",

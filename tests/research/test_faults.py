@@ -131,11 +131,11 @@ FAULTS = (
 )  # fmt: skip
 
 
-def team_of(fault, folder):
+def team_of(fault, folder, **settings):
     """A team in whose world one thing is wrong, and what counts for its metrics."""
     model = ScriptedModel(by_role=dict.fromkeys([role.name for role in ROLES], FlatWorker(**fault.said)))
     team = Team(
-        Settings(data_dir=folder, model="offline"), models=dict.fromkeys([role.name for role in ROLES], model),
+        Settings(data_dir=folder, model="offline", **settings), models=dict.fromkeys([role.name for role in ROLES], model),
         searcher=fault.searcher(), prompts=load(), blobs=BlobStore(folder), sample=False, today=lambda: "2026-11-27",
     )  # fmt: skip
     meter = Meter()
@@ -174,9 +174,9 @@ PAIRS = [
 ]
 
 
-async def ran(fault, folder):
+async def ran(fault, folder, **settings):
     """Run the command with a fault; gives exit code, report file, job (None where it was never started) and metrics."""
-    team, meter = team_of(fault, folder)
+    team, meter = team_of(fault, folder, **settings)
     file, code = folder / "report.json", None
     try:
         with contextlib.suppress(DossierError):
@@ -211,6 +211,33 @@ async def test_a_fault_shows_in_grade_tags_methodology_metrics_and_exit_code(fau
     assert all(f"`{tag}`" in report["markdown"] for tag in tags)
     assert report["markdown"] in capfd.readouterr().out
     hold_every_count(job.report, len(job.sources))
+
+
+ASKED_FOR = tree(
+    leaf("Closures", "On how many days was the Orvane ferry line closed in winter?"),
+    leaf("Costs", "What did the Orvane winter service cost?"),
+)
+DAYS = "the Orvane ferry line was closed on 12 days in the winter of 2022/23"
+AGREED = {
+    f"https://{name}.example/closures": (f"Closures, told by {name}", f"{opening} {DAYS}, since the ice was thick. {closing}")
+    for name, opening, closing in (
+        ("board", "The board says that", "The winter service of the line cost 3.1 million crowns."),
+        ("press", "As the press wrote,", "The Orvane winter service cost the town 3.1 million crowns."),
+        ("museum", "The museum keeps a log:", "What the Orvane winter service cost was 3.1 million crowns."),
+        ("office", "Statistics of the county show that", "Orvane paid 3.1 million crowns for the winter service."),
+    )
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("world", "code"), [(AGREED, 0), (WORLD, 3)], ids=["agreed-on", "a-source-for-each"])
+async def test_a_judge_with_its_usual_thresholds_passes_what_several_sources_say_and_never_hangs_the_command(
+    world, code, tmp_path
+):
+    ended, file, job, _ = await ran(
+        Fault("none", "", lambda: Faulty(world), said=instead("PlanningInput", ASKED_FOR)), tmp_path, require_judge=True
+    )
+    assert (ended, job.status) == (code, "blocked" if code else "done")
+    assert json.loads(file.read_text("utf-8"))["references"]
 
 
 OVER_RUN = {"no fault", "search down", "half of the searches down", "another provider steps in", "search finds nothing", "extractor down",

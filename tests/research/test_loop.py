@@ -402,8 +402,11 @@ async def test_a_phase_whose_gate_is_open_is_passed_over(bench):
     from agents.contracts.plan import Phase
     from agents.research.planning.drafting import phases_of
 
-    outcome, _ = await carried_out(bench, working_model(), *phases_of(Phase(title="Collect", max_iterations=5)))
-    assert {record.phase for record in outcome.findings[0].rounds} == {"Collect"}
+    # One never has enough, and still nothing contradicts anything.
+    for reflector in (Worker(), reflecting(forever=wants("What did the line cost?"))):
+        model = working_model(reflector=reflector)
+        outcome, _ = await carried_out(bench, model, *phases_of(Phase(title="Collect", max_iterations=5)))
+        assert {record.phase for record in outcome.findings[0].rounds} == {"Collect"}
 
 
 @pytest.mark.parametrize(("titles", "tag"), [(("Collect", "Fill gaps"), ""), (("Collect",), "#ITERATION_LIMIT")])

@@ -5,6 +5,7 @@ import pytest
 from agents.contracts.report import Actual
 from agents.core.port import Handler
 from agents.report.document import build
+from agents.research.pipeline import Means
 
 
 async def broken(ctx, given):
@@ -33,8 +34,10 @@ async def test_a_fault_after_the_branches_leaves_what_they_found(bench, monkeypa
 
     monkeypatch.setattr(pipeline, "checked", broken)
 
-    outcome = await bench().run()
+    outcome = await bench(means=Means(require_judge=True)).run()
 
     document = build("job", outcome, Actual(), engine="m", reasons=True)
     assert document.references and document.grade == "partial"
+    # Where a judge is required, what nobody has judged does not pass.
+    assert outcome.truth.judgement.verdict == "request_changes"
     assert [problem.type for problem in outcome.problems] == ["TypeError"]

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
+from agents.contracts.finding import Section
 from agents.contracts.plan import ReflectionResponse
+from agents.contracts.verification import Judgement, Verified, VerifiedRow
 from agents.core.prompts import load
 from agents.core.settings import Settings
 from agents.jobs.blob_store import BlobStore
@@ -86,6 +88,15 @@ class Turned:
     """What the model answers by kind of input."""
 
 
+WORDY = {
+    "SectionInput": lambda request: Section(
+        markdown=" ".join(f"Sadly, {one.statement}[f{one.number}]" for one in request.given.facts)
+    ),
+    "VerifyInput": lambda request: Verified(
+        rows=tuple(VerifiedRow(number=one.number, verdict="partly") for one in request.given.sentences)
+    ),
+    "JudgeInput": Judgement(verdict="approve", reasons=()),
+}
 NEVER = {"ReflectionInput": MORE}
 DEEP = tree(
     *under("Winters", leaf("Closures", "On how many days was the Orvane ferry line closed in winter?"),
@@ -119,11 +130,13 @@ TURNED = (
     Turned("confidence", {"min_report_confidence": 100.0}, lambda job: job.report.grade, "partial", NO_GATE),
     Turned("verifiable ratio", {"min_verifiable_ratio": 0.5}, _gate("verifiable ratio"), 0.5),
     Turned("judge", {"require_judge": True, "judge_min_claims": 99}, _blocked, True),
+    Turned("judge_require_counter_evidence", {"judge_require_counter_evidence": True}, _blocked, True, NO_JUDGE | {"max_queries": 3}),
+    Turned("judge_min_verifiable_ratio", {"judge_min_verifiable_ratio": 1.0}, _blocked, True, NO_JUDGE, said=WORDY),
     *(
         Turned(f"judge_{name}", {f"judge_{name}": value}, _blocked, True, NO_JUDGE)
         for name, value in (
             ("min_claims", 99), ("min_evidence_per_claim", 99), ("min_distinct_domains_per_claim", 99),
-            ("require_counter_evidence", True), ("min_report_confidence", 100),
+            ("min_report_confidence", 100),
         )
     ),
 )  # fmt: skip

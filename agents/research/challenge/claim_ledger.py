@@ -362,7 +362,7 @@ def gates(
     """
     passed = sum(1 for claim in claims if not short_of(claim, wanted))
     found = [
-        Gate(name="claims", reached=len(claims), wanted=wanted.min_claims, passed=len(claims) >= wanted.min_claims),
+        Gate(name="claims", reached=passed, wanted=wanted.min_claims, passed=passed >= wanted.min_claims),
         Gate(name=EVIDENCE_GATE, reached=passed, wanted=len(claims), passed=passed == len(claims)),
         Gate(
             name=CONFIDENCE_GATE,
@@ -379,7 +379,7 @@ def gates(
     ]
     said = [f"Claim “{claim.text}”: {', '.join(lacks)}." for claim in claims if (lacks := short_of(claim, wanted))]
     if not found[0].passed:
-        said.append(f"{len(claims)} of {wanted.min_claims} claims were settled.")
+        said.append(f"{passed} of {wanted.min_claims} claims were settled.")
     for gate in found[2:]:
         if gate.reached is None:
             said.append(f"The {gate.name} could not be computed.")

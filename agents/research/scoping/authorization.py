@@ -54,8 +54,6 @@ def _latinised(text: str) -> str:
     return text.translate(_LOOKALIKES)
 
 
-DEFAULT_MINUTES = 5.0
-"""Time budget of a run when none is given (specification, section 5)."""
 MAX_MINUTES = 1440.0
 _NUMBER = re.compile(r"[0-9]+([.,][0-9]+)?")
 

@@ -9,7 +9,7 @@ from agents.contracts.frozen import Frozen
 from agents.contracts.plan import Leaf, Node
 from agents.contracts.report import Actual, Outcome, ReportDocument
 from agents.contracts.sources import SourceCard
-from agents.contracts.verification import JudgeInput, Judgement, SentenceCheck, Truth
+from agents.contracts.verification import EVIDENCE_GATE, JudgeInput, Judgement, SentenceCheck, Truth
 from agents.core.errors import StepFailed
 from agents.core.events import JobChanged, Noted
 from agents.core.port import Ctx, Handler, together
@@ -27,6 +27,8 @@ from agents.research.writing.verify_report import Checks, verify
 from agents.roles import JUDGE
 from agents.verify.confidence import EvidenceWeight, answered, count, report_confidence
 
+NO_VERDICT = "The judge gave no usable verdict: {why}"
+"""Never a pass, whatever broke off."""
 REWRITTEN = 4
 """Sections that are written anew, at most: those whose claims did not hold."""
 
@@ -249,9 +251,12 @@ async def _judge(
     ledger: list[Ledger],
     wanted: Thresholds,
 ) -> Judgement:
-    """Have the whole reviewed; thresholds first, and an unusable verdict is never a pass."""
-    _, short = gates(ledger, truth.confidence, truth.verifiable_ratio, wanted)
-    if short:
+    """Have the whole reviewed; thresholds first, and an unusable verdict is never a pass.
+
+    As many claims as are wanted must be settled: one that rests on less is told in the report, and lowers its confidence.
+    """
+    figures, short = gates(ledger, truth.confidence, truth.verifiable_ratio, wanted)
+    if not all(one.passed for one in figures if one.name != EVIDENCE_GATE):
         return Judgement(verdict="request_changes", reasons=short)
     frame = outcome.frame
     given = JudgeInput(
@@ -267,5 +272,5 @@ async def _judge(
     try:
         asked = await ctx.call("judge", "0", context.ask, JUDGE, given, ctx.last_deadline, gives=RoleAnswer[Judgement])
     except StepFailed as failure:
-        return Judgement(verdict="request_changes", reasons=(f"The judge gave no usable verdict: {failure.notice}",))
+        return Judgement(verdict="request_changes", reasons=(NO_VERDICT.format(why=failure.notice),))
     return asked.output
