@@ -120,7 +120,7 @@ TURNED = (
     Turned("leaves", {"max_leaves": 1}, _leaves, 1, faces=("chat",)),
     Turned("depth", {"max_depth": 1}, lambda job: job.contract.plans[0].root.depth(), 1, said={"PlanningInput": DEEP}),
     Turned("results that a writer is shown", {"context_results": 1}, lambda job: len(set(job.report.body.facts())) <= 3, True),
-    Turned("money", {"max_cost_usd": 0.05}, lambda job: "The cost limit of this run is used up." in job.report.markdown, True),
+    Turned("money", {"max_cost_usd": 0.02}, lambda job: job.report.methodology.actual.model_calls < 9, True),
     Turned("calls at once", {"max_concurrency": 1}, lambda job: job.most_at_once, 1),
     Turned("branches at once", {"max_concurrent_research_units": 1}, _branches_at_once, 1),
     Turned("early termination", {"enable_early_termination": False}, _tagged("#EARLY_STOP"), False, said=NEVER),
