@@ -22,7 +22,7 @@ from starlette.types import Receive, Scope, Send
 from agents.api.error_responses import ERRORS, ApiError, kinds
 from agents.api.payloads import MemoryForgotten, MemoryFound, MemoryImport, MemoryImported
 from agents.api.tree import progress
-from agents.contracts.fact import REUSABLE, Day, MemoryKind, MemoryStats, Remembered, Selection, Standing
+from agents.contracts.fact import Day, MemoryKind, MemoryStats, Remembered, Selection, Standing
 from agents.contracts.frozen import Tier
 from agents.contracts.sources import SearchQuery
 from agents.core.errors import DossierError, NotFeasible
@@ -242,25 +242,11 @@ def mcp_server(team: Team, owner: str) -> "FastMCP[object]":
         hits = [{"title": hit.title, "url": hit.url, "snippet": hit.snippet} for hit in found.hits]
         return SearchResults(provider=found.provider, results=hits)
 
-    async def recall(question: str, max_results: int = 10) -> SearchResults:
-        """Say what earlier research knows, without searching: statements with their sources and dates."""
-        if team.memory is None:
-            raise ToolError("The knowledge base is switched off.")
-        async with told():
-            known = await team.memory.search(owner, question, Selection(kinds=("fact",)), max(1, min(50, max_results)))
-        facts = [(one, one.source) for one in known if one.source and one.verdict in REUSABLE]
-        results = [
-            {"title": f"{card.title} (known since {one.since[:10]})", "url": card.url, "snippet": one.text}
-            for one, card in facts
-        ]
-        return SearchResults(provider="knowledge base", results=results)
-
     # Annotations are read at run time, by names that only stand in this function.
     research.__annotations__ |= {"ctx": Context, "tier": Tier | None, "return": ResearchResult}
     server.add_tool(research)
     server.add_tool(search)
     if team.memory is not None:
-        server.add_tool(recall)
         for route in (one for one in memory_api.routes if isinstance(one, APIRoute)):
             tool = _tool_of(route.endpoint, {"owner": owner, "store": team.memory}, told)
             server.add_tool(tool, f"memory_{route.name.strip('_')}", structured_output=False)

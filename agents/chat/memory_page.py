@@ -1,15 +1,18 @@
 """`/memory`: what is known, as pages without a script: search it, open a quote in its context, forget for good."""
 
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Annotated, get_args
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Form, Query, Request, UploadFile
+from fastapi import APIRouter, Depends, Form, Query, Request, UploadFile
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from fastapi.routing import APIRoute
 from jinja2 import Environment, StrictUndefined
 
-from agents.api.access import Here, Owner
+from agents.api.access import Here, Owner, site_of
 from agents.api.error_responses import not_found
+from agents.api.mcp_server import Known
 from agents.api.reports import Quoted, quoted_data, quoted_page
 from agents.chat.after_run import ASKED_S, PAGE, place_of
 from agents.chat.texts import ChatTexts
@@ -17,7 +20,7 @@ from agents.contracts.fact import Day, Selection, Standing
 from agents.contracts.report import Quote
 from agents.core.errors import SourceError
 from agents.core.paths import public
-from agents.memory.knowledge import KnowledgeStore, MemoryDown, imported, in_time
+from agents.memory.knowledge import MemoryDown, imported, in_time
 from agents.report.escaping import is_safe
 from agents.report.html_export import STYLE
 from agents.report.references import reference_of
@@ -30,19 +33,42 @@ TEMPLATE = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=T
     Path(__file__).with_name("memory.html").read_text("utf-8")
 )
 
-memory_page = APIRouter(include_in_schema=False)
-
 
 def _words(request: Request) -> ChatTexts:
     """The texts in the browser's language."""
     return ChatTexts(request.headers.get("accept-language", "en")[:2].lower())
 
 
+Words = Annotated[ChatTexts, Depends(_words)]
+
+
+class _AsPage(APIRoute):
+    """Says on a page, too, why nothing can be shown."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[None, None, Response]]:
+        shown = super().get_route_handler()
+
+        async def answered(request: Request) -> Response:
+            words = _words(request)
+            if site_of(request).team.memory is None:
+                return _page(words, words("known_off"), status=501)
+            try:
+                return await shown(request)
+            except MemoryDown as error:
+                return _page(words, words.notice(error), status=502)
+
+        return answered
+
+
+memory_page = APIRouter(include_in_schema=False, route_class=_AsPage)
+
+
 @memory_page.get(PAGE)
 async def listed(
     owner: Owner,
     site: Here,
-    request: Request,
+    store: Known,
+    words: Words,
     q: Annotated[str, Query(max_length=2_000)] = "",
     domain: str = "",
     url: str = "",
@@ -56,19 +82,12 @@ async def listed(
     broken: int = 0,
 ) -> HTMLResponse:
     """Search what is known; without words, what was seen last."""
-    words = _words(request)
-    store: KnowledgeStore | None = site.team.memory
     asked = {"q": q, "domain": domain, "url": url, "job": job, "verdict": verdict, "since": since, "until": until}
-    if store is None:
-        return _page(words, words("known_off"), status=501)
     where = Selection(
         kinds=("fact",), domain=domain.strip().lower(), url=url, job=job, date_from=since, date_to=until,
         verdicts=tuple(one for one in get_args(Standing) if one == verdict),
     )  # fmt: skip
-    try:
-        found = await in_time(store.search(owner, q, where, MOST + 1), ASKED_S)
-    except MemoryDown as error:
-        return _page(words, words.notice(error), status=502)
+    found = await in_time(store.search(owner, q, where, MOST + 1), ASKED_S)
     shown = found[:MOST]
     jobs = {one: await _title(site, owner, one) for item in shown for one in item.jobs}
     contrary = Selection(ids=tuple({other for item in shown for other in item.against}))
@@ -90,14 +109,9 @@ async def _title(site: Here, owner: str, job_id: str) -> str:
 
 
 @memory_page.get(PAGE + "/quote/{item_id}")
-async def opened(item_id: str, owner: Owner, site: Here, request: Request, format: str = "") -> Response:
+async def opened(item_id: str, owner: Owner, site: Here, store: Known, words: Words, format: str = "") -> Response:
     """Show the words of a fact in their source as it was read: all of it, or those around them where it is gone."""
-    words = _words(request)
-    store: KnowledgeStore | None = site.team.memory
-    try:
-        found = await in_time(store.get(owner, Selection(ids=(item_id,))), ASKED_S) if store else ()
-    except MemoryDown as error:
-        return _page(words, words.notice(error), status=502)
+    found = await in_time(store.get(owner, Selection(ids=(item_id,))), ASKED_S)
     item = found[0] if found else None
     if item is None or item.fact is None or item.source is None:
         if format == "json":
@@ -121,8 +135,8 @@ async def opened(item_id: str, owner: Owner, site: Here, request: Request, forma
 @memory_page.post(PAGE + "/forget")
 async def forget(
     owner: Owner,
-    site: Here,
-    request: Request,
+    store: Known,
+    words: Words,
     id: Annotated[str, Form()] = "",
     url: Annotated[str, Form()] = "",
     domain: Annotated[str, Form()] = "",
@@ -130,30 +144,18 @@ async def forget(
     back: Annotated[str, Form(max_length=4_000)] = "",
 ) -> Response:
     """Forget a fact, all of a source, of a domain, or of one research; then show what is left."""
-    words = _words(request)
-    store: KnowledgeStore | None = site.team.memory
     where = Selection(ids=(id,) if id else (), url=url, domain=domain, job=job)
-    if store is None or where.empty:
+    if where.empty:
         return _page(words, words("page_gone"), status=422)
-    try:
-        count = await store.forget(owner, where)
-    except MemoryDown as error:
-        return _page(words, words.notice(error), status=502)
+    count = await store.forget(owner, where)
     return RedirectResponse(f"{public(PAGE)}?{back}&gone={count}".replace("?&", "?"), 303)
 
 
 @memory_page.post(PAGE + "/import")
-async def take(owner: Owner, site: Here, request: Request, file: UploadFile) -> Response:
+async def take(owner: Owner, store: Known, file: UploadFile) -> Response:
     """Take an export in; it becomes the caller's."""
-    words = _words(request)
-    store: KnowledgeStore | None = site.team.memory
-    if store is None:
-        return _page(words, words("known_off"), status=501)
-    try:
-        lines = (await file.read()).decode("utf-8", "replace").splitlines()
-        new, known, broken = await imported(store, owner, lines)
-    except MemoryDown as error:
-        return _page(words, words.notice(error), status=502)
+    lines = (await file.read()).decode("utf-8", "replace").splitlines()
+    new, known, broken = await imported(store, owner, lines)
     return RedirectResponse(f"{public(PAGE)}?new={new}&known={known}&broken={broken}", 303)
 
 

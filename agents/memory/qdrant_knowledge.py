@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import threading
 import uuid
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PREFIX = "dossier"
-IN_MEMORY = ":memory:"
-"""In the place of an address: a store that is gone with its process, for tests."""
 TIMEOUT_S = 10
 _K1, _B, _USUAL_WORDS = 1.2, 0.75, 40
 """BM25's own constants, and the words of a usual thing; how rare a word is, is counted by the server."""
@@ -42,13 +39,8 @@ class QdrantKnowledge(KnowledgeStore):
                 "DOSSIER_QDRANT_URL needs the package qdrant-client: install the extra `qdrant`."
             ) from error
         self.models = models
-        self._local = threading.Lock() if url == IN_MEMORY else None
         try:
-            self.client: QdrantClient = (
-                QdrantClient(IN_MEMORY)
-                if url == IN_MEMORY
-                else QdrantClient(url=url, api_key=key or None, timeout=TIMEOUT_S, check_compatibility=False)
-            )
+            self.client = QdrantClient(url, api_key=key or None, timeout=TIMEOUT_S, check_compatibility=False)
         except ValueError as error:
             raise ConfigError(f"DOSSIER_QDRANT_URL can't be used: {error}") from error
         self._known: set[str] = set()
@@ -195,14 +187,8 @@ class QdrantKnowledge(KnowledgeStore):
         """
         from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 
-        def asked() -> T:
-            if self._local is None:
-                return ask(*given)
-            with self._local:
-                return ask(*given)
-
         try:
-            return await asyncio.to_thread(asked)
+            return await asyncio.to_thread(ask, *given)
         except UnexpectedResponse as error:
             if error.status_code == 404 and again:  # a collection was dropped meanwhile: it is made anew
                 self._known.clear()
@@ -235,12 +221,11 @@ class QdrantKnowledge(KnowledgeStore):
                 vectors_config={"dense": m.VectorParams(size=self.embedder.dimensions, distance=m.Distance.COSINE)},
                 sparse_vectors_config={"words": m.SparseVectorParams(modifier=m.Modifier.IDF)},
             )
-            if self._local is None:  # in memory they do nothing but warn
-                tenant = m.KeywordIndexParams(type=m.KeywordIndexType.KEYWORD, is_tenant=True)
-                self.client.create_payload_index(name, "owner", tenant)
-                for field in ("id", "kind", "verdict", "url", "domain", "text_hash", "jobs"):
-                    self.client.create_payload_index(name, field, m.PayloadSchemaType.KEYWORD)
-                self.client.create_payload_index(name, "seen", m.PayloadSchemaType.DATETIME)
+            tenant = m.KeywordIndexParams(type=m.KeywordIndexType.KEYWORD, is_tenant=True)
+            self.client.create_payload_index(name, "owner", tenant)
+            for field in ("id", "kind", "verdict", "url", "domain", "text_hash", "jobs"):
+                self.client.create_payload_index(name, field, m.PayloadSchemaType.KEYWORD)
+            self.client.create_payload_index(name, "seen", m.PayloadSchemaType.DATETIME)
         vectors = self.client.get_collection(name).config.params.vectors
         size = vectors["dense"].size if isinstance(vectors, dict) and "dense" in vectors else 0
         if size != self.embedder.dimensions:

@@ -77,21 +77,3 @@ async def test_the_same_tools_are_there_over_http(site, server_app):
         told = await client.call_tool("research", {"question": TASK, "tier": "simple"})
     assert told.structuredContent["grade"] == "complete"
     assert site.team.jobs.get(told.structuredContent["job_id"], "local").status == "done"
-
-
-class NothingKnown:
-    """A knowledge base of which nothing is known."""
-
-    async def search(self, owner, question, where, limit):
-        return []
-
-    async def close(self):
-        pass
-
-
-async def test_what_is_known_can_be_asked_where_there_is_a_knowledge_base(site, connected):
-    site.team.memory = NothingKnown()
-    async with connected(site.team) as client:
-        assert {tool.name for tool in (await client.list_tools()).tools} >= {"research", "recall", "search"}
-        told = await client.call_tool("recall", {"question": TASK})
-    assert told.structuredContent == {"provider": "knowledge base", "results": []}

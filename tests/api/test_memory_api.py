@@ -94,7 +94,7 @@ async def test_every_route_is_a_tool_of_the_same_user(site_of_two):
 
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         names = ("search", "show", "forget", "export", "import", "reembed", "stats")
-        assert {f"memory_{name}" for name in names} == tools.keys() - {"research", "search", "recall"}
+        assert {f"memory_{name}" for name in names} == tools.keys() - {"research", "search"}
         assert not {"owner", "store"} & set(tools["memory_search"].inputSchema["properties"])
         assert TUNNEL.id in (await call("search", q="tunnel", verdict=["supported"]))[1]
         assert "12.4" in (await call("show", item_id=TUNNEL.id))[1]

@@ -5,7 +5,9 @@ import json
 import os
 import sqlite3
 import sys
+import threading
 import time
+import warnings
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -18,7 +20,7 @@ from agents.core.errors import ConfigError
 from agents.memory.embedders import StaticEmbedder
 from agents.memory.knowledge import ANSWERS, KnowledgeStore, MemoryDown, exported, imported, in_time, tended
 from agents.memory.postgres_knowledge import PostgresKnowledge
-from agents.memory.qdrant_knowledge import IN_MEMORY, QdrantKnowledge
+from agents.memory.qdrant_knowledge import QdrantKnowledge
 from agents.memory.sql_knowledge import SqlKnowledge
 from agents.research.recollection import RECALL_S
 from tests.jobs.postgres import database, server  # noqa: F401 - fixtures, one server for all
@@ -40,6 +42,19 @@ class OtherTable(StaticEmbedder):
 class Unreachable(StaticEmbedder):
     async def embed(self, texts):
         raise MemoryDown("the embedding model can't be asked")
+
+
+class InMemory(QdrantKnowledge):
+    """The client's own mode in memory: it takes one thread at a time, and warns that it makes no indexes."""
+
+    one = threading.Lock()
+
+    async def _ask(self, ask, *given, again=True):
+        def alone(*given):
+            with self.one, warnings.catch_warnings(action="ignore"):
+                return ask(*given)
+
+        return await super()._ask(alone, *given, again=again)
 
 
 def fact(text, url="https://a.example/one", *, verdict="supported", job="job1", seen="2026-11-01T10:00:00+00:00"):
@@ -75,7 +90,7 @@ async def open_store(request, tmp_path):
     first: list[QdrantKnowledge] = []
     url = {
         "postgresql": lambda: request.getfixturevalue("database"),
-        "qdrant in memory": lambda: IN_MEMORY,
+        "qdrant in memory": lambda: ":memory:",
         "qdrant": lambda: request.getfixturevalue("qdrant").url,
     }.get(request.param, lambda: SERVER)()
 
@@ -86,7 +101,7 @@ async def open_store(request, tmp_path):
         elif request.param == "postgresql":
             store = PostgresKnowledge(url, embedder)
         else:
-            store = QdrantKnowledge(url, embedder)
+            store = (InMemory if request.param == "qdrant in memory" else QdrantKnowledge)(url, embedder)
             if first and request.param == "qdrant in memory":
                 store.client = first[0].client  # what a server would still hold
             first.append(store)
