@@ -7,6 +7,7 @@ one place.
 The model protocol: a request goes in, a text comes out. Knows no provider.
 """
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -102,6 +103,7 @@ class Model(Protocol):
 
 In = TypeVar("In", bound=Frozen)
 Out = TypeVar("Out", bound=Frozen)
+A = TypeVar("A")
 
 REPAIRS = 1
 """One repair, for every role (specification, section 11)."""
@@ -158,6 +160,17 @@ class RoleAnswer(Asked, Charged, Generic[Out]):
         return RoleAsked(node=node, **self.model_dump(exclude={"output"}))
 
 
+async def answered(asked: Awaitable[A]) -> A:
+    """Await somebody else's code: where it breaks off by itself, that is a failure like others, and nobody was cut off."""
+    try:
+        return await asked
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        raise RuntimeError("broken off from within") from error
+
+
 async def ask(role: Role[In, Out], given: In, run: AskContext, on_text: OnText | None = None) -> RoleAnswer[Out]:
     """Ask `role` for its output, letting the model repair a rejected answer once.
 
@@ -183,7 +196,7 @@ async def ask(role: Role[In, Out], given: In, run: AskContext, on_text: OnText |
             may_shrink=role.may_shrink,
         )
         try:
-            reply = await model.reply(request, on_text if attempt == 0 else None)
+            reply = await answered(model.reply(request, on_text if attempt == 0 else None))
         except ModelError as error:
             error.spent = (
                 error.spent.more(usage) if error.spent else Spent(role=role.name, model=model.name, usage=usage)

@@ -19,7 +19,7 @@ from agents.core.budget import NOTHING, Deadline, Usage, spent_by
 from agents.core.errors import BadOutput, ModelError, ModelFault, SearchError, SourceError, StepFailed
 from agents.core.events import Charged, Event, SearchDone
 from agents.core.prompts import PromptBook
-from agents.core.role import AskContext, In, Model, OnText, Out, Role, RoleAnswer, ask
+from agents.core.role import AskContext, In, Model, OnText, Out, Role, RoleAnswer, answered, ask
 from agents.research.fit_input import Rooms, ask_fitting, divided, in_parts
 from agents.research.loop.success import MAX_ATTEMPTS, Retries
 from agents.research.loop.topics import Topics
@@ -349,7 +349,7 @@ class RunContext:
                     f"not tried, since searching failed: {self.breaker.reason}", provider=self.searcher.name
                 )
             try:
-                result = await self.searcher.search(asked, deadline.seconds())
+                result = await answered(self.searcher.search(asked, deadline.seconds()))
             except SearchError as error:
                 self.breaker.failed(error.notice)
                 raise
@@ -387,7 +387,7 @@ class RunContext:
             if before and before.version:
                 with contextlib.suppress(SourceError):  # its text is not kept any more
                     known = await self.text_of(before)
-            source = await self.searcher.read(url, deadline.seconds(), known)
+            source = await answered(self.searcher.read(url, deadline.seconds(), known))
             if not source.text.strip():
                 raise SourceError(url, "it holds no text")
             await self.texts.put(source.text)
@@ -444,7 +444,7 @@ class RunContext:
         if not isinstance(self.searcher, Crawler):
             return Crawled()
         self.allow(url)
-        hits = await self.searcher.crawl(url, limit, deadline.seconds())
+        hits = await answered(self.searcher.crawl(url, limit, deadline.seconds()))
         return Crawled(hits=tuple(hit for hit in hits if not self.steering.refuses(hit.url, hit.published)))
 
     async def text_of(self, card: SourceCard) -> Source:
@@ -458,7 +458,7 @@ class RunContext:
 
     async def survey(self, question: str) -> CorpusSurvey:
         """Tell what the searchable documents talk about."""
-        return await self.searcher.survey(question)
+        return await answered(self.searcher.survey(question))
 
     def close(self) -> None:
         """End what still runs."""

@@ -1,11 +1,21 @@
 """A fault of ours that nobody foresaw costs what it hits, and never the report."""
 
+import asyncio
+import sqlite3
+
 import pytest
 
+from agents.contracts.fact import ExtractionInput
+from agents.contracts.finding import FrameInput, SectionInput
+from agents.contracts.plan import ReflectionInput
 from agents.contracts.report import Actual
+from agents.contracts.verification import ChallengeInput
+from agents.core.events import SourceRead
 from agents.core.port import Handler
 from agents.report.document import build
 from agents.research.pipeline import Means
+from tests.scripted_model import ScriptedModel
+from tests.scripts import ROLES, Worker, world
 
 
 async def broken(ctx, given):
@@ -41,3 +51,67 @@ async def test_a_fault_after_the_branches_leaves_what_they_found(bench, monkeypa
     # Where a judge is required, what nobody has judged does not pass.
     assert outcome.truth.judgement.verdict == "request_changes"
     assert [problem.type for problem in outcome.problems] == ["TypeError"]
+
+
+class Unsayable(Exception):
+    def __str__(self):
+        raise ValueError("even its text fails")
+
+
+ODD = (
+    ZeroDivisionError, KeyError, lambda: UnicodeDecodeError("utf-8", b"\xff", 0, 1, "?"), RecursionError, MemoryError, StopIteration,
+    lambda: sqlite3.OperationalError("disk I/O error"), lambda: ExceptionGroup("two", [ValueError(), KeyError()]),
+    asyncio.CancelledError, asyncio.InvalidStateError, lambda: OSError(28, "No space left"), AssertionError, Unsayable, SystemError,
+)  # fmt: skip
+ASKED = (ExtractionInput, ReflectionInput, SectionInput, FrameInput, ChallengeInput)
+PLACES = [(place, first) for place in (*ASKED, "search", "read", "survey", "put", "get") for first in (1, 2)]
+
+
+class Breaking:
+    """Raises once, at a call of one kind and number."""
+
+    def __init__(self, number, error):
+        self.left, self.error, self.raised = number, error, False
+
+    def at_once(self):
+        self.left -= 1
+        if self.left == 0:
+            self.raised = True
+            raise self.error()
+
+    def around(self, thing, name):
+        whole = getattr(thing, name)
+
+        async def broken(*args, **options):
+            self.at_once()
+            return await whole(*args, **options)
+
+        setattr(thing, name, broken)
+
+
+@pytest.mark.parametrize(
+    ("number", "place"),
+    enumerate(PLACES),
+    ids=lambda one: str(one) if isinstance(one, int) else f"{getattr(one[0], '__name__', one[0])} {one[1]}",
+)
+async def test_whatever_is_raised_wherever_the_report_is_there_and_names_all_that_was_read(bench, number, place):
+    where, first = place
+    breaking = Breaking(first, ODD[number % len(ODD)])
+
+    class Work(Worker):
+        def __call__(self, request):
+            if not isinstance(where, str) and isinstance(request.given, where):
+                breaking.at_once()
+            return super().__call__(request)
+
+    one = bench(model=ScriptedModel(by_role=dict.fromkeys(ROLES, Work())), searcher=world())
+    if isinstance(where, str):
+        breaking.around(one.texts if where in {"put", "get"} else one.searcher, where)
+
+    outcome = await asyncio.wait_for(one.run(), 30)
+
+    document = build("job", outcome, Actual(), engine="m", reasons=True)
+    told = document.model_dump_json()
+    read = {numbered.event.source.url for numbered in one.last.events if isinstance(numbered.event, SourceRead)}
+    assert document.references and all(url in told for url in read)
+    assert breaking.raised or first == 2

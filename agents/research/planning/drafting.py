@@ -83,8 +83,11 @@ def draft_handler(context: RunContext, limits: CapOverrides) -> Handler:
     """Draft the plan of one query."""
 
     async def run(ctx: Ctx, given: DraftGiven) -> Plan:
-        taken = await ctx.call("survey", "0", take_survey, context, given.query.text, gives=SurveyTaken, pool="local")
-        planning = planning_for(given.query, given.brief, limits, taken.survey)
+        survey = CorpusSurvey()
+        with contextlib.suppress(StepFailed):  # a plan can do without
+            asking = ctx.call("survey", "0", take_survey, context, given.query.text, gives=SurveyTaken, pool="local")
+            survey = (await asking).survey
+        planning = planning_for(given.query, given.brief, limits, survey)
         own = is_its_own_plan(given, planning)
         planner = context.by_code(PLANNER.name) if own else context
         early = planner is context and context.ahead is not None

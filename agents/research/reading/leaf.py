@@ -304,12 +304,12 @@ def gathered(
     ]
     left_out = beside_the_point((*every, query), rows) if query else frozenset[str]()
     for url, one in zip(urls, done, strict=True):
-        if isinstance(one, StepFailed):
-            if one.type not in CUT:
-                problems.append(one.problem())
+        if isinstance(one, StepFailed) and one.type in CUT:
             continue
-        if one.problem is not None:
-            problems.append(one.problem)
+        problem = one.problem() if isinstance(one, StepFailed) else one.problem
+        if isinstance(one, StepFailed) or problem is not None:
+            problems += [problem] if problem else []
+            rejected.append(RejectedSource(url=url, reason=Said(NOT_WORKED, n=1, all=1)))
             continue
         if one.card is None:
             rejected.append(RejectedSource(url=url, reason=one.reading.rejected))
