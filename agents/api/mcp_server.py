@@ -20,7 +20,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from agents.api.error_responses import ERRORS, ApiError, kinds
-from agents.api.payloads import MemoryForgotten, MemoryFound, MemoryImport, MemoryImported
+from agents.api.payloads import MemoryFound, MemoryImport
 from agents.api.tree import progress
 from agents.contracts.fact import Day, MemoryKind, MemoryStats, Remembered, Selection, Standing
 from agents.contracts.frozen import Tier
@@ -88,7 +88,7 @@ Owner = Annotated[str, Depends(_caller)]
 Known = Annotated[KnowledgeStore, Depends(_store)]
 
 
-@memory_api.get("/research/memory", response_model=MemoryFound)
+@memory_api.get("/research/memory")
 async def search(
     owner: Owner,
     store: Known,
@@ -110,7 +110,7 @@ async def search(
     return MemoryFound(items=list(await store.search(owner, q, where, limit)))
 
 
-@memory_api.get("/research/memory/stats", response_model=MemoryStats)
+@memory_api.get("/research/memory/stats")
 async def stats(owner: Owner, store: Known) -> MemoryStats:
     """Count what there is."""
     return await store.stats(owner)
@@ -129,21 +129,21 @@ async def export(owner: Owner, store: Known) -> StreamingResponse:
     return StreamingResponse(lines(), media_type="application/x-ndjson")
 
 
-@memory_api.post("/research/memory/import", response_model=MemoryImported)
-async def import_(sent: MemoryImport, owner: Owner, store: Known) -> MemoryImported:
+@memory_api.post("/research/memory/import")
+async def import_(sent: MemoryImport, owner: Owner, store: Known) -> dict[str, int]:
     """Take lines of an export in; they become the caller's, and what is known already stays as it is."""
     new, known, broken = await imported(store, owner, sent.lines)
-    return MemoryImported(new=new, known=known, unreadable=broken)
+    return {"new": new, "known": known, "unreadable": broken}
 
 
-@memory_api.post("/research/memory/reembed", response_model=MemoryStats)
+@memory_api.post("/research/memory/reembed")
 async def reembed(owner: Owner, store: Known) -> MemoryStats:
     """Embed anew what another embedder left; broken off, it goes on from there when asked again."""
     await store.reembed(owner)
     return await store.stats(owner)
 
 
-@memory_api.get("/research/memory/{item_id}", response_model=Remembered)
+@memory_api.get("/research/memory/{item_id}")
 async def show(item_id: str, owner: Owner, store: Known) -> Remembered:
     """Open one thing: quote, context, source, history."""
     found = await store.get(owner, Selection(ids=(item_id,)))
@@ -152,7 +152,7 @@ async def show(item_id: str, owner: Owner, store: Known) -> Remembered:
     return found[0]
 
 
-@memory_api.delete("/research/memory", response_model=MemoryForgotten)
+@memory_api.delete("/research/memory")
 async def forget(
     owner: Owner,
     store: Known,
@@ -161,12 +161,12 @@ async def forget(
     domain: str = "",
     job: str = "",
     everything: bool = False,
-) -> MemoryForgotten:
+) -> dict[str, int]:
     """Forget for good: things, a source, a domain, what a job met with, or everything."""
     where = Selection(ids=tuple(id or ()), url=url, domain=domain, job=job)
     if where.empty and not everything:
         raise ApiError(422, "bad_request", "Say what to forget: id, url, domain, job, or everything=true.")
-    return MemoryForgotten(forgotten=await store.forget(owner, where))
+    return {"forgotten": await store.forget(owner, where)}
 
 
 def _tool_of(

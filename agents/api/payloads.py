@@ -203,17 +203,3 @@ class MemoryFound(Payload):
     """What is known, best first."""
 
     items: list[Remembered]
-
-
-class MemoryForgotten(Payload):
-    """How many things were forgotten."""
-
-    forgotten: int
-
-
-class MemoryImported(Payload):
-    """What became of the lines of an import."""
-
-    new: int
-    known: int
-    unreadable: int

@@ -13,14 +13,7 @@ from typing import TypeVar
 from urllib.parse import quote
 
 from agents.contracts.frozen import Said
-from agents.contracts.sources import (
-    CorpusSurvey,
-    RejectedSource,
-    SearchQuery,
-    SearchResult,
-    Source,
-    SourceKind,
-)
+from agents.contracts.sources import CorpusSurvey, RejectedSource, SearchQuery, SearchResult, Source, SourceKind
 from agents.core.errors import ConfigError, SearchError, SourceError
 from agents.search.index import FileOutcome, Index
 from agents.search.pages import now, source_of
@@ -302,10 +295,7 @@ def survey_of(index: Index, question: str, limit: int) -> CorpusSurvey:
         else list(notes.values())[:limit]
     )
     return CorpusSurvey(
-        documents=tuple(found),
-        total=len(notes),
-        matching=len(matching),
-        themes=index.themes(matching, _CORPUS_THEMES),
+        documents=tuple(found), total=len(notes), matching=len(matching), themes=index.themes(matching, _CORPUS_THEMES)
     )
 
 

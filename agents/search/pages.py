@@ -138,12 +138,7 @@ class PageCache:
         max_chars: of all texts together.
     """
 
-    def __init__(
-        self,
-        *,
-        clock: Callable[[], float] = time.monotonic,
-        max_chars: int = MAX_KEPT,
-    ) -> None:
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic, max_chars: int = MAX_KEPT) -> None:
         self._clock, self._max_chars = clock, max_chars
         self._pages: OrderedDict[str, _Cached] = OrderedDict()
         self._chars = 0

@@ -11,19 +11,12 @@ from hashlib import sha256
 from urllib.parse import quote
 
 from agents.contracts.frozen import Said
-from agents.contracts.sources import (
-    CorpusSurvey,
-    OwnFile,
-    Place,
-    SearchQuery,
-    SearchResult,
-    Source,
-    SourceCard,
-)
+from agents.contracts.sources import CorpusSurvey, OwnFile, Place, SearchQuery, SearchResult, Source, SourceCard
 from agents.core.errors import BadRequest, SourceError
 from agents.search.chain import Chain
 from agents.search.index import FileOutcome, Index
 from agents.search.library import survey_of
+from agents.search.pages import source_of
 from agents.search.searcher import FILES_NAME, SAMPLE_NAME, Searcher, Texts
 from agents.web.reader import read_document
 
@@ -118,20 +111,8 @@ async def _read(given: UploadedFile, texts: Texts, now: str) -> OwnFile | str:
         document = await read_document(given.body, "", url, FILE_S)
     except SourceError as error:
         return error.reason
-    text_hash = await texts.put(document.text)
-    card = SourceCard(
-        id=Source.id_of(url),
-        url=url,
-        title=document.title,
-        kind="upload",
-        author=document.author,
-        site=document.site,
-        published=document.published,
-        retrieved=now,
-        text_hash=text_hash,
-        language=document.language,
-        pages=document.page_starts,
-    )
+    await texts.put(document.text)
+    card = SourceCard.of(source_of(url, document, now, kind="upload"))
     return OwnFile(name=name, card=card, gaps=tuple(map(Said.read, document.gaps)))
 
 

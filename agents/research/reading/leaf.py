@@ -114,26 +114,15 @@ def leaf_handler(context: RunContext) -> Handler:
             tell(status, note)
         stood_in = next((one.stood_in for one in done if isinstance(one, SourceDone) and one.stood_in), "")
         return Finding(
-            path=ctx.path,
-            title=leaf.title,
-            role="leaf",
-            status=status,
-            note=note,
-            ended="stopped" if STOPPED in cut else "",
-            asked=sub_questions(leaf),
-            facts=facts,
-            sources=sources,
-            rejected=rejected,
-            searches=found.records,
-            attempts=attempts,
-            attempt_number=attempt_number(attempts, leaf),
-            engine_note=stood_in if facts else "",
+            path=ctx.path, title=leaf.title, role="leaf", status=status, note=note, facts=facts, sources=sources,
+            rejected=rejected, searches=found.records, attempts=attempts, attempt_number=attempt_number(attempts, leaf),
+            ended="stopped" if STOPPED in cut else "", asked=sub_questions(leaf), engine_note=stood_in if facts else "",
             insights=tuple(
                 one.reading.insights for one in done if isinstance(one, SourceDone) and one.reading.insights is not None
             ),
             problems=(*problems, *_failed_searches(ctx.path, found.records)),
             **spent(ctx, started),
-        )
+        )  # fmt: skip
 
     return Handler(run=run, takes=LeafGiven, gives=Finding)
 
@@ -248,19 +237,13 @@ def _is_settled(done: list[SourceDone | StepFailed], leaf: Leaf) -> bool:
 def _to_read(urls: list[str], given: LeafGiven, *, late: bool, led: tuple[str, ...]) -> SourceGiven:
     leaf, setting = given.leaf, given.setting
     return SourceGiven(
-        urls=tuple(urls),
-        objective=leaf.objective,
+        urls=tuple(urls), objective=leaf.objective, language=setting.language, today=setting.today, late=late, led=led,
+        named=any(url in leaf.sources for url in urls), looked_up=asks_for_facts(setting.query),
+        rubric=composed_rubric(leaf, () if given.beside else given.siblings, given.found),
         questions=tuple(dict.fromkeys((*(leaf.questions or (leaf.objective,)), *given.beside))),
         # A page is read once, for all leaves that might want it.
         spec=leaf.spec and leaf.spec.model_copy(update={"questions": (*leaf.spec.questions, *given.beside)}),
-        rubric=composed_rubric(leaf, () if given.beside else given.siblings, given.found),
-        language=setting.language,
-        today=setting.today,
-        late=late,
-        led=led,
-        named=any(url in leaf.sources for url in urls),
-        looked_up=asks_for_facts(setting.query),
-    )
+    )  # fmt: skip
 
 
 def sub_questions(leaf: Leaf) -> tuple[str, ...]:
@@ -291,13 +274,7 @@ def gathered(
     parts = [part for question in asked for part in parts_of(question)] if not quotes else []
     every = (*asked, *beside) or ("",)
     rows = [
-        Told(
-            fact.id,
-            fact.quote,
-            one.card.title,
-            one.card.head,
-            fact.topic if fact.topic in every else every[0],
-        )
+        Told(fact.id, fact.quote, one.card.title, one.card.head, fact.topic if fact.topic in every else every[0])
         for one in done
         if isinstance(one, SourceDone) and one.card
         for fact in one.reading.facts

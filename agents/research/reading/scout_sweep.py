@@ -107,10 +107,7 @@ class _Sweep:
         sifted = await self._sifted()
         weighed = await self._scanned(await self._judged(sifted.scanned))
         for copy in sifted.copies:
-            self._reject(
-                Hit(url=copy.url, title=self.cards[copy.url].title),
-                Said(SAME_TEXT, source=copy.of),
-            )
+            self._reject(Hit(url=copy.url, title=self.cards[copy.url].title), Said(SAME_TEXT, source=copy.of))
         chosen = shortlist(weighed, self.questions, self.places, self.setting.today, tuple(self.rejected))
         return self._written(chosen, found.records, found.attempts)
 

@@ -140,11 +140,7 @@ def shortlist(
         if one.scanned.url not in why
     )
     everything = (*kept, *left)
-    return Shortlist(
-        kept=kept,
-        rejected=(*left, *rejected),
-        balance=_balance(kept, everything, questions),
-    )
+    return Shortlist(kept=kept, rejected=(*left, *rejected), balance=_balance(kept, everything, questions))
 
 
 def not_read(url: str, title: str, published: str | None, domain: str, today: str, reason: str) -> Candidate:
