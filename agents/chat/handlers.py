@@ -136,8 +136,9 @@ def starters(words: ChatTexts, survey: CorpusSurvey | None, *, web: bool) -> lis
     The page shows the first line of a label small (see public/dossier.css).
     """
     if survey is not None:
-        # The first theme of some of the documents, spread over all.
-        themes = list(dict.fromkeys(one.themes[0] for one in survey.documents if one.themes))
+        # The first theme of some of the documents, spread over all; one of several words is no guess at what it means.
+        told = [sorted(one.themes, key=lambda theme: " " not in theme) for one in survey.documents if one.themes]
+        themes = list(dict.fromkeys(one[0] for one in told))
         label = words("starter_own_label", documents=words.counted(survey.total, "document"))
         asked = [(label, words("starter_own", theme=theme)) for theme in themes[:: max(1, len(themes) // 3)][:3]]
     else:

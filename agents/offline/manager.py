@@ -215,7 +215,8 @@ def _remarks(given: ScopingInput, kind: QueryType) -> list[str]:
     remarks = []
     if kind == "medical_legal_financial":
         remarks.append(say(language, "caution"))
-    if survey.total and not survey.web and not survey.matching:
+    spoken_of = distinct(" ".join(text for one in survey.documents for text in (one.title, *one.themes)))
+    if survey.total and not survey.web and not survey.matching and not set(spoken_of) & set(distinct(given.message)):
         remarks.append(say(language, "no_match", n=survey.total))
     if not given.turns:
         remarks.append(say(language, "quotes_only"))

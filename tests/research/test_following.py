@@ -40,3 +40,16 @@ async def test_a_writer_that_changes_a_figure_is_not_repeated(bench):
     answer = await follow_up(work.context, document, "On how many days was the Orvane ferry line closed?")
     assert "99 days" not in answer.markdown
     assert not answer.enough
+
+
+async def test_why_the_figures_differ_is_answered_by_what_one_left_out_and_another_counted(bench):
+    work, document = await report_of(bench)
+    told = "The ministry left out lost buses, the union counted every bus."
+    first, *others = document.references
+    words = first.quotes[0].model_copy(update={"text": told, "fact_id": "f-ways"})
+    known = document.model_copy(update={"references": (first.model_copy(update={"quotes": (words,)}), *others)})
+    work.context.models = dict.fromkeys(work.context.models, working_model(synthesizer=lambda request: "no answer"))
+
+    answer = await follow_up(work.context, known, "Why do the figures differ?")
+
+    assert told in answer.markdown

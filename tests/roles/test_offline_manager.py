@@ -223,6 +223,15 @@ def test_a_question_that_no_document_matches_stays_feasible_and_is_said_to_find_
     assert "may find nothing" in turn.reply
 
 
+def test_what_a_document_is_about_is_never_said_to_be_in_none() -> None:
+    """A first page draws its questions from such themes: they hold one word of the documents, and words of asking."""
+    mercia = DocumentNote(title="Ælfgar, Earl of Mercia", themes=("Mercia", "Earl"))
+    turn = talk("What do the documents say about Mercia?", survey=CorpusSurvey(documents=(mercia,), total=100))
+
+    assert turn.ready
+    assert "may find nothing" not in turn.reply
+
+
 def test_medical_legal_and_financial_questions_carry_a_caution_once() -> None:
     turn = talk("Which side effects of the vaccine were reported in Vienna in 2021, and how often?")
 

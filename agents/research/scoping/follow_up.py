@@ -9,9 +9,11 @@ from agents.contracts.report import Quote, Reference
 from agents.core.budget import Deadline
 from agents.core.errors import BadOutput, ModelError
 from agents.nlp.tokens import content_words
+from agents.offline.questions import parts_of
 from agents.report.escaping import attached, settled
 from agents.report.parse_body import parse
 from agents.report.write_markdown import by_number, markdown_of
+from agents.research.reading.answering import speaks_of
 from agents.research.run_context import RunContext
 from agents.research.scoping.turn import checked
 from agents.research.writing.verify_report import quotes_alone
@@ -99,11 +101,13 @@ def _near(document: Quoting, question: str) -> list[tuple[Reference, Quote]]:
     if not wanted:
         return []
     new = wanted - frozenset(content_words(document.question))
+    differ = [part for part in parts_of(question) if part.kind == "differ"]  # its answer shares no word with it
     scored = [
-        (len(wanted & held) / len(wanted), reference, quote)
+        (1.0 if tells else len(wanted & held) / len(wanted), reference, quote)
         for reference in document.references
         for quote in reference.quotes
-        if len(new & (held := frozenset(content_words(f"{quote.text} {reference.title}")))) >= ENOUGH * len(new)
+        for held in [frozenset(content_words(f"{quote.text} {reference.title}"))]
+        if (tells := any(speaks_of(part, quote.text) for part in differ)) or len(new & held) >= ENOUGH * len(new)
     ]
     scored.sort(key=lambda one: (-one[0], one[1].n, one[2].start))
     if not scored or scored[0][0] < ENOUGH:
