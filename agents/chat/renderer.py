@@ -89,38 +89,34 @@ class Streamed:
 
     def __init__(self) -> None:
         self.message: cl.Message | None = None
-        self._waiting, self._sent_at = "", 0.0
+        self._said, self._sent_at = "", 0.0
 
     async def on_text(self, piece: str) -> None:
         """Take the next piece."""
-        self._waiting += piece
+        self._said += piece
         if time.monotonic() - self._sent_at >= PIECE_S:
-            await self._flush()
+            await self._show(self._said)
 
     async def aside(self, text: str) -> None:
-        """Say meanwhile what is waited for; the whole reply takes its place."""
-        self._waiting += f"\n\n*{text}*\n\n"
-        await self._flush()
+        """Say meanwhile what is waited for, until there are other words to say."""
+        await self._show(f"{self._said}\n\n*{text}*".strip())
 
-    async def _flush(self) -> None:
-        whole = f"{self.message.content if self.message else ''}{self._waiting}"
+    async def _show(self, whole: str) -> None:
         if own_links(whole) != whole:
             return  # what leads elsewhere is never shown, also not until the whole is there
-        if self.message is None:
-            self.message = cl.Message(content="")
-        piece, self._waiting, self._sent_at = self._waiting, "", time.monotonic()
-        await self.message.stream_token(piece)
+        self.message, self._sent_at = self.message or cl.Message(content=""), time.monotonic()
+        await self.message.stream_token(whole, is_sequence=True)
 
     async def whole(self, text: str, element: cl.CustomElement | None = None) -> cl.Message:
         """Put the whole reply, with its card, in the place of what was streamed; it is what is kept."""
         message = self.message or cl.Message(content="")
-        self.message, self._waiting = None, ""
+        self.message, self._said = None, ""
         message.content = own_links(text)
         return await _sent(message, element)
 
     async def broken_off(self) -> None:
         """Keep what was said before it broke off."""
-        if self.message is not None and (said := (self.message.content + self._waiting).strip()):
+        if self.message is not None and (said := self._said.strip()):
             await self.whole(f"{said} …")
 
 

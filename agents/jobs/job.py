@@ -344,7 +344,7 @@ class Pauses:
 
     def _tell(self, provider: str, seconds: float) -> None:
         self._told += 1
-        form = "{provider} is asked again in {seconds} s; what needs it waits, the rest goes on."
+        form = "The model provider ({provider}) wants us to wait: it is asked again in {seconds} s."
         text = Said(form, provider=provider, seconds=round(seconds))
         for hear in self.others:
             hear(text)

@@ -228,8 +228,11 @@ async def test_a_wait_for_a_provider_is_told_in_the_talk_until_the_answer_takes_
     saying = asyncio.create_task(page.say(QUESTION))
     await until(lambda: team.pauses.others)
     team.pacing.gate("openai").hold(12)
-    told = "openai is asked again in 12 s"
+    told = "The model provider (openai) wants us to wait: it is asked again in 12 s."
     await until(lambda: told in str(page.sent))
+    team.pacing.gate("openai").hold(40)
+    await until(lambda: "40 s" in str(page.sent))
+    assert told not in str(page.sent[-1]), "a wait that is over is no longer told"
     model.go.set()
     await saying
     assert told not in "".join(page.texts())

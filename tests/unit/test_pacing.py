@@ -210,7 +210,7 @@ def test_c10_running_jobs_are_told_of_a_pause_and_others_are_not():
         pauses.observe(one)
     pacing.gate("openai").hold(20)
     [(_, note)] = running.run.events
-    assert note.text == "openai is asked again in 20 s; what needs it waits, the rest goes on."
+    assert note.text == "The model provider (openai) wants us to wait: it is asked again in 20 s."
     assert waiting.run.events == []
 
 
