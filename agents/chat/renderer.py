@@ -99,7 +99,7 @@ class Streamed:
 
     async def aside(self, text: str) -> None:
         """Say meanwhile what is waited for, until there are other words to say."""
-        await self._show(f"{self._said}\n\n*{text}*".strip())
+        await self._show(f"{self._said}\n\n{text}".strip())
 
     async def _show(self, whole: str) -> None:
         if own_links(whole) != whole:
