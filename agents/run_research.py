@@ -165,7 +165,7 @@ async def plan_run(team: Team, task: str, wish: RunOptions, owner: str = "") -> 
         language=drafted.language or language_of(text),
         query_type=drafted.query_type,
         tier=tier,
-        minutes=min(1440.0, left / 60),
+        minutes=min(1440.0, limits.max_execution_time_s / 60),
         seed_urls=seeds_in(text),
         max_cost_usd=team.settings.max_cost_usd,
         memory=LOCAL_OWNER if wish.memory else None,
@@ -177,7 +177,8 @@ async def plan_run(team: Team, task: str, wish: RunOptions, owner: str = "") -> 
                 "leaves": MAX_QUERIES}
     )  # fmt: skip
     contract = contract_of(brief, (plan,), team.means.model_copy(update={"limits": bounds}), context.pace())
-    contract = contract.model_copy(update={"spent": booked(*drafted.spent)})
+    caps = contract.caps.model_copy(update={"minutes": left / 60})
+    contract = contract.model_copy(update={"spent": booked(*drafted.spent), "caps": caps})
     queries = tuple(
         PlanQuery(query=leaf.searches[0], intent=leaf.title) for leaf in drafted.leaves[: limits.max_queries]
     )

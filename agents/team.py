@@ -336,7 +336,8 @@ class Team:
     def renewed(self, contract: Contract) -> Contract:
         """Give an authorized contract as it is run today: the same questions, plans and caps, as of today and all read anew."""
         brief = contract.brief.model_copy(update={"today": self.today(), "memory": None})
-        return contract.model_copy(update={"brief": brief, "spent": ()})
+        caps = contract.caps.model_copy(update={"minutes": brief.minutes})
+        return contract.model_copy(update={"brief": brief, "caps": caps, "spent": ()})
 
     def _make_room(self, owner: str) -> None:
         if 0 < (most := self.settings.most_jobs) <= sum(not job.over for job in self.jobs.of(owner)):

@@ -324,8 +324,8 @@ class Making:
 
     def phase_state(self) -> PhaseState:
         """Describe every node's loop; the job's is the root's, with the retries of all of them."""
-        caps, queries = self.outcome.contract.caps, self.outcome.findings
-        authorized_s = None if caps.minutes is None else caps.minutes * 60
+        caps, queries, given = self.outcome.contract.caps, self.outcome.findings, self.outcome.contract.brief.minutes
+        authorized_s = None if given is None else given * 60
         # Changes after the authorization may have shortened the time.
         total_s = least(authorized_s, *(change.limits.seconds for change in self.outcome.changes))
         budget = TimeBudget(

@@ -1,6 +1,7 @@
 """`/research/jobs`: the routes of S4 section 7, and the verbs beside them."""
 
 import asyncio
+import itertools
 import threading
 import time
 from dataclasses import replace
@@ -8,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from agents.contracts.contract import ScopingTurn
+from agents.contracts.plan import ReflectionResponse
 from agents.core.errors import BadOutput, ModelError
 from agents.offline import OfflineModel
 from agents.report.formats import FORMS
@@ -16,7 +18,8 @@ from agents.research.scoping.turn import NO_ANSWER
 from tests.api.conftest import NAMES, TASK, FlatWorker, Gate, scripted
 from tests.chat.conftest import until
 from tests.scripted_model import ScriptedModel
-from tests.scripts import QUERY
+from tests.scripted_search import ScriptedSearcher
+from tests.scripts import QUERY, leaf, tree
 
 BROAD = ScopingTurn(
     reply="Too broad.", open_questions=(), query_type="other", tier="deep", language="en", ready=False,
@@ -239,6 +242,40 @@ async def test_the_state_of_the_loop_is_readable_while_it_runs(running, http):
     assert whole["status"] == "running"
     assert whole["phase_state"]["research"]["time_budget"]["total_minutes"] == 5.0
     assert whole["report"] is None
+
+
+DAYS = "The Orvane ferry line was closed on 12 days in the winter of 2022/23."
+DISAGREEING = {
+    "https://a.example/closures": ("Closures", DAYS),
+    "https://b.example/closures": ("Closures again", DAYS.replace("12", "31")),
+    "https://c.example/costs": ("Costs", "The winter service of the Orvane ferry cost 3.1 million crowns in 2023."),
+}
+
+
+async def test_a_deep_job_collects_fills_gaps_and_settles_what_its_sources_disagree_on(put, http, over):
+    plan = tree(
+        leaf("Closures", "On how many days was the Orvane ferry line closed in the winter of 2022/23?"),
+        leaf("Costs", "What did the Orvane winter service cost?"),
+        claims=(DAYS,),
+    )
+    winter = itertools.count(2000)
+
+    def more(request):
+        asked = f"How thick was the Orvane ice in {next(winter)}?"
+        return ReflectionResponse(sufficient=False, confidence=0.4, gaps=("other winters",), new_queries=(asked,))
+
+    worker = FlatWorker(PlanningInput=plan, ReflectionInput=more)
+    site = put(ScriptedModel(by_role=dict.fromkeys((*NAMES, "scout"), worker)), ScriptedSearcher(DISAGREEING))
+    question = "Why was the Orvane ferry line closed so often, and on how many days?"
+    job_id = await over(site, query=question, mode="deep")
+
+    report = (await http.get(f"/research/jobs/{job_id}/report.json")).json()
+    assert [record["phase"] for record in report["rounds_log"]] == ["Collect", "Fill gaps", "Settle contradictions"]
+    assert all(record["contradictions"] for record in report["rounds_log"])
+    # The last round asks other sources about what those at hand differ on, and the reader is told of it.
+    assert DAYS in report["methodology"]["dispatched_topics"]
+    assert "#SOURCE_CONFLICT" in {tag["tag"] for tag in report["methodology"]["tags"]}
+    assert "31 days" in report["markdown"].partition("## References")[0]
 
 
 async def test_guidance_reaches_the_next_rounds(running, http):

@@ -206,6 +206,9 @@ async def test_a_fault_shows_in_grade_tags_methodology_metrics_and_exit_code(fau
     assert set(fault.tags) <= tags, tags
     assert not set(fault.without) & tags, tags
     assert report["degraded_mode"] == ("#DEGRADED_SEARCH" in tags)
+    # What scoping took is part of the time that was given, and of no other.
+    budget = report["phase_state"]["research"]["time_budget"]
+    assert (budget["total_minutes"], budget["synthesis_reserve_minutes"]) == (5.0, 1.5)
     assert f'research_reports_total{{grade="{fault.grade}"}} 1.0' in metrics
     assert all(words in report["markdown"] for words in (fault.tells, *fault.told))
     assert all(f"`{tag}`" in report["markdown"] for tag in tags)

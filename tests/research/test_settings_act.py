@@ -41,6 +41,12 @@ def _gate(name):
     return lambda job: next(one.wanted for one in job.report.gates if one.name == name)
 
 
+def _says_confidence(job):
+    """Tell whether the judge's answer names the confidence."""
+    notes = [one.event.note for one in job.run.events if one.event.kind == "job" and one.event.status == "blocked"]
+    return any("The report confidence is" in note for note in notes)
+
+
 def _blocked(job):
     return job.status == "blocked"
 
@@ -130,13 +136,13 @@ TURNED = (
     Turned("confidence", {"min_report_confidence": 100.0}, lambda job: job.report.grade, "partial", NO_GATE),
     Turned("verifiable ratio", {"min_verifiable_ratio": 0.5}, _gate("verifiable ratio"), 0.5),
     Turned("judge", {"require_judge": True, "judge_min_claims": 99}, _blocked, True),
+    Turned("judge_min_report_confidence", {"judge_min_report_confidence": 100}, _says_confidence, True, NO_JUDGE),
     Turned("judge_require_counter_evidence", {"judge_require_counter_evidence": True}, _blocked, True, NO_JUDGE | {"max_queries": 3}),
     Turned("judge_min_verifiable_ratio", {"judge_min_verifiable_ratio": 1.0}, _blocked, True, NO_JUDGE, said=WORDY),
     *(
         Turned(f"judge_{name}", {f"judge_{name}": value}, _blocked, True, NO_JUDGE)
         for name, value in (
             ("min_claims", 99), ("min_evidence_per_claim", 99), ("min_distinct_domains_per_claim", 99),
-            ("min_report_confidence", 100),
         )
     ),
 )  # fmt: skip
