@@ -24,7 +24,7 @@ from agents.research.fit_input import Rooms, ask_fitting, divided, in_parts
 from agents.research.loop.success import MAX_ATTEMPTS, Retries
 from agents.research.loop.topics import Topics
 from agents.research.steering import Steering
-from agents.roles import SECTION_WRITER
+from agents.roles import PLANNER, SECTION_WRITER
 from agents.search.scope_filter import enforced
 from agents.search.searcher import CircuitBreaker, Crawler, Searcher, Texts
 from agents.web.url_key import canonical
@@ -277,7 +277,10 @@ class RunContext:
     async def _ask_or_stand_in(
         self, role: Role[In, Out], given: In, run: AskContext, draft: OnText | None = None
     ) -> RoleAnswer[Out]:
-        """Let the fallback answer when the model failed for good: what was gathered is then still written up."""
+        """Let the fallback answer when the model failed for good: what was gathered is then still written up.
+
+        A plan that stays unreadable ends the job, which may be asked again (specification, section 11).
+        """
         try:
             return await ask_fitting(role, given, run, self.rooms, draft)
         except (ModelError, BadOutput) as error:
@@ -286,7 +289,8 @@ class RunContext:
                 whole = await in_parts(parts, lambda part: self._ask_or_stand_in(SECTION_WRITER, part, run))
                 whole = whole.model_copy(update={"usage": lost + whole.usage})
                 return RoleAnswer[role.gives].model_validate(whole)  # type: ignore[name-defined]
-            if self.fallback is None or fault in NO_STAND_IN:
+            unreadable = isinstance(error, BadOutput) and role.name == PLANNER.name
+            if self.fallback is None or fault in NO_STAND_IN or unreadable:
                 raise
             return await self.stand_in(role, given, error.notice, self.fallback, lost)
 
