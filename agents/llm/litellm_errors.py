@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from types import ModuleType
 
+from agents.contracts.frozen import Said
 from agents.core.errors import ModelError, ModelFault
 from agents.core.transport import advice
 
@@ -237,40 +238,38 @@ def notice_for(
     no_key: bool = False,
     words: str = "",
     status: int | None = None,
-) -> str:
+) -> Said:
     """Say for the user what happened and what can be done, and what the server itself said."""
-    missing = _NO_MODULE.search(words)
-    if missing:
-        return (
-            f"For {model} a Python package is missing: pip install {_PACKAGES.get(missing['name'], missing['name'])}."
-        )
+    if missing := _NO_MODULE.search(words):
+        package = _PACKAGES.get(missing["name"], missing["name"])
+        return Said("For {model} a Python package is missing: pip install {package}.", model=model, package=package)
     if fault == "connection" and (own := advice(f"{status} {words}")):
-        return f"The model provider could not be reached: {own}."
+        return Said("The model provider could not be reached: {why}.", why=own)
     if fault == "connection" and (page := A_PAGE.search(words)):
-        what = f" (“{page['title'].strip()}”)" if page["title"] else ""
-        return (
-            f"The model provider could not be reached: a web page{what} answers in its place. Check the server's address, "
-            "and whether the network wants you to sign in."
-        )
-    elif fault == "key" and no_key:
-        words = ""
-        said = f"There is no key for the model provider. Put one into {key_variable} in `.env`."
-    else:
-        said = {
-            "key": f"The model provider refused the key. Check {key_variable} in `.env`.",
-            "quota": f"The quota or credit of the key in {key_variable} is used up.",
-            "rate": "The model provider is limiting the rate of requests; please try again in a moment.",
-            "timeout": "The model did not answer in time.",
-            "overflow": f"The text was too long for the model {model}.",
-            "refused": "The model provider declined to answer this request.",
-            "unknown_model": f"The provider does not know the model {model}; check its name and the server's address.",
-            "connection": "The model provider could not be reached.",
-            "server": "The model provider had an error on its side; please try again in a moment.",
-            "request": f"The model provider did not accept the request for {model}; `doctor --try` tells what it takes.",
-        }[fault]
+        why = "a web page{page} answers in its place. Check its address, and whether the network wants you to sign in"
+        title = f" (“{page['title'].strip()}”)" if page["title"] else ""
+        return Said(f"The model provider could not be reached: {why}.", page=title)
+    named = {name: one for name, one in (("key", key_variable), ("model", model)) if f"{{{name}}}" in _SAID[fault]}
+    said = Said(_SAID[fault], **named)
+    if fault == "key" and no_key:
+        return Said("There is no key for the model provider. Put one into {key} in `.env`.", key=key_variable)
     if words := spoken(words):
-        return f"{said} It said: “{words}”"
-    return f"{said} It answered with status {status}." if status else said
+        return Said("{what} It said: “{words}”", what=said, words=words)
+    return Said("{what} It answered with status {status}.", what=said, status=status) if status else said
+
+
+_SAID: dict[ModelFault, str] = {
+    "key": "The model provider refused the key. Check {key} in `.env`.",
+    "quota": "The quota or credit of the key in {key} is used up.",
+    "rate": "The model provider is limiting the rate of requests; please try again in a moment.",
+    "timeout": "The model did not answer in time.",
+    "overflow": "The text was too long for the model {model}.",
+    "refused": "The model provider declined to answer this request.",
+    "unknown_model": "The provider does not know the model {model}; check its name and the server's address.",
+    "connection": "The model provider could not be reached.",
+    "server": "The model provider had an error on its side; please try again in a moment.",
+    "request": "The model provider did not accept the request for {model}; `doctor --try` tells what it takes.",
+}
 
 
 def spoken(text: str) -> str:

@@ -3,13 +3,15 @@
 import re
 import string
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from agents.chat.texts import ChatTexts, locales
 from agents.contracts.frozen import Said
 from agents.contracts.sources import RejectedSource
-from agents.core.errors import BadOutput, BadRequest
+from agents.core.errors import BadOutput, BadRequest, ModelError, ModelFault
+from agents.llm.litellm_errors import notice_for
 from agents.report.wording import wording
 from agents.research.run_context import SAME_ATTEMPT
 
@@ -50,6 +52,16 @@ def test_what_is_translated_by_its_english_sentence_is_said_somewhere_and_keeps_
 def test_an_error_is_said_in_the_language_of_the_talk(error, german):
     assert ChatTexts("de").notice(error).startswith(german)
     assert ChatTexts("en").notice(error) == error.notice
+
+
+@pytest.mark.parametrize("fault", get_args(ModelFault))
+def test_what_a_model_provider_refuses_is_said_in_german_with_what_to_mend_and_its_own_words(fault):
+    notice = notice_for(fault, model="m-9", key_variable="A_KEY", words="slow down", status=429)
+    said = ChatTexts("de").notice(ModelError("m", fault=fault, notice=notice))
+
+    assert said.endswith("Er sagte: „slow down“")
+    assert said.split(" Er sagte")[0] not in str(notice)
+    assert [one for one in ("m-9", "A_KEY") if one in notice] == [one for one in ("m-9", "A_KEY") if one in said]
 
 
 REASONS = re.compile(
