@@ -177,33 +177,20 @@ const VERDICTS = {
   partly: ['Qualified', 'caution', 'partial'],
   qualified: ['Qualified', 'caution', 'partial'],
   unsupported: ['Unverified', 'bad', 'triangle'],
-  unverified: ['Unverified', 'bad', 'triangle'],
   contradicted: ['Contradicted', 'bad', 'triangle'],
   refuted: ['Contradicted', 'bad', 'triangle'],
   contested: ['Contested', 'bad', 'triangle'],
+  insufficient: ['Insufficient evidence', 'caution', 'partial'],
   uncited: ['No source given', 'caution', 'triangle'],
   no_fact: ['Not a factual statement', 'quiet', 'info'],
   unchecked: ['Not checked yet', 'quiet', 'queued'],
+  not_checked: ['Not checked yet', 'quiet', 'queued'],
+  quoted: ['Quoted', 'quiet', 'info'],
+  gone: ['No longer on its page', 'caution', 'triangle'],
 };
 /** Verdict word, tone and shape; nothing said yet reads "Not checked yet". */
 function verdict(value) {
-  const key =
-    String(value ?? 'unchecked')
-      .trim()
-      .toLowerCase()
-      .replace(/[\s-]+/g, '_') || 'unchecked';
-  const known =
-    VERDICTS[key] ||
-    VERDICTS[
-      {
-        partly_supported: 'partly',
-        partially_supported: 'partly',
-        not_checked: 'unchecked',
-        not_checked_yet: 'unchecked',
-        none: 'unchecked',
-      }[key]
-    ];
-  const [word, tone, shape] = known || [key.charAt(0).toUpperCase() + key.slice(1).replace(/_/g, ' '), 'quiet', 'info'];
+  const [word, tone, shape] = VERDICTS[value] ?? VERDICTS.unchecked;
   return { word: t(word), tone, shape };
 }
 

@@ -235,7 +235,7 @@ parts.EvidencePanel =
             const conf = has(c.confidence) ? Math.round(c.confidence <= 1 ? c.confidence * 100 : c.confidence) : null;
             const foot = [
               cs
-                ? t(found ? 'Counter-search: {queries}, {n} found.' : 'Counter-search: {queries}, none found.', {
+                ? t(found ? 'Counter-search: {queries}, {n} found.' : 'Counter-search: {queries}, nothing further.', {
                     queries: plural(queries || 0, 'search', 'searches'),
                     n: found,
                   })

@@ -1,6 +1,7 @@
 """The page's files against the server's types, and their own tests with Node where it is installed."""
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -9,10 +10,14 @@ from typing import get_args
 import pytest
 
 from agents.api.tree import TreeView
+from agents.contracts.body import SentenceVerdict
+from agents.contracts.fact import Standing
 from agents.contracts.report import OVER, Stage
+from agents.contracts.verification import Verdict
 from agents.core.events import Event, NodeState
 
 HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
 SCHEMA = HERE / "run.schema.json"
 
 
@@ -31,6 +36,14 @@ def schema():
 def test_the_schema_that_the_page_is_held_against_is_that_of_the_server():
     """Write it anew with `python -m tests.frontend.test_frontend` after the server's events have changed."""
     assert json.loads(SCHEMA.read_text(encoding="utf-8")) == json.loads(json.dumps(schema()))
+
+
+def test_every_verdict_of_the_server_has_its_word_on_the_page_in_german_too():
+    page, words = ((ROOT / name).read_text("utf-8") for name in ("public/dossier.js", "public/words.js"))
+    known = dict(re.findall(r"^  (\w+): \['([^']+)', '\w+', '\w+'\],$", page, re.MULTILINE))
+
+    assert set(known) == {*get_args(Verdict), *get_args(SentenceVerdict), *get_args(Standing)}
+    assert [word for word in known.values() if not re.search(rf"^ +'?{word}'?: ", words, re.MULTILINE)] == []
 
 
 def test_no_lock_of_ours_holds_an_address_of_a_registry():
