@@ -50,7 +50,7 @@ DONE = "done"
 """The answer to a command that was done."""
 PLAN_IS_BOUND = "The plan of this job was authorized as it is. Start a new job for another plan."
 TAKEN = "Somebody else has just taken this job up."
-WRITING = frozenset({"section", "lead", "frame", "reflector"})
+WRITING = frozenset({"section", "lead", "frame", "reflector", "judge"})
 """Kinds of steps that a rework does anew; what was searched, read and extracted stays."""
 AGAIN: Mapping[str, tuple[str, frozenset[str]]] = {
     "restart": ("Restarted.", frozenset()),
@@ -317,6 +317,9 @@ class Worker:
         if again:
             events = await self.store.events(job_id)
             steering = steering.for_next_attempt(events[-1].seconds if events else 0.0, note)
+            if row.blocked_reason == "needs_rework":  # what the judge found is heeded by all that is still to come
+                ends = (one.event for one in reversed(events) if isinstance(one.event, JobChanged))
+                steering.guidance.append(next(one.note for one in ends if one.blocked_reason == "needs_rework"))
         changed = {"attempt": row.attempt + 1, "again": row.again + again, "status": "queued", "blocked_reason": None}
         taken = await self.store.change(
             job_id, at_attempt=row.attempt, forget=forget, **changed, steering=steering.model_dump_json(), executor="",

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from agents.contracts.finding import SectionInput
 from agents.contracts.report import Commission
 from agents.contracts.verification import Judgement
 from agents.jobs import schema as tables
@@ -81,6 +82,28 @@ async def test_what_the_judge_sends_back_answers_run_and_is_released_over_http(s
 
         await until(done)
         assert (await http.post(f"/research/jobs/{job_id}/release")).status_code == 409
+
+
+async def test_a_rework_is_told_what_the_judge_found_and_is_judged_again(stored, http):
+    verdicts = iter((SENDS_BACK, Judgement(verdict="approve", reasons=())))
+    model = scripted(JudgeInput=lambda request: next(verdicts))
+    usual = {f"judge_{name}": 0 for name in ("min_claims", "min_report_confidence", "min_verifiable_ratio")}
+    async with stored(model, require_judge=True, **usual) as site:
+        job = await posted(http, site)
+        await asyncio.wait_for(job.settled(), 30)
+        assert (job.status, job.blocked_reason) == ("blocked", "needs_rework")
+        first = len(model.asked)
+
+        assert (await http.post(f"/research/jobs/{job.id}/rework")).status_code == 202
+
+        async def done():
+            return (await http.get(f"/research/jobs/{job.id}")).json()["status"] == "done"
+
+        await until(done)
+        anew = [request.given for request in model.asked[first:] if isinstance(request.given, SectionInput)]
+        assert anew
+        assert all(given.guidance == (SENDS_BACK.reasons[0],) for given in anew)
+        assert not [request for request in model.asked[first:] if request.role == "extractor"]
 
 
 async def test_tasks_are_rows_and_what_begins_another_attempt_waits_for_the_present_one(stored, http):

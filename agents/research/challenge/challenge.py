@@ -282,8 +282,8 @@ def claim_handler(context: RunContext) -> Handler:
         queries = [query for query in given.attack.queries if query.strip()][:2] if given.attack else []
         domains = {publisher(card.url, card.site or card.author) for card in (cards[one.source_id] for one in speaks)}
         if given.attack and (len(speaks) < given.min_evidence or len(domains) < given.min_domains):
-            # Targeted rework: a claim that falls short is searched for itself while there is time.
-            queries.append(given.claim.text)
+            # Targeted rework: a claim that falls short is searched for itself while there is time, before a second attack.
+            queries.insert(1, given.claim.text)
         return await _brought(ctx, context, given, list(dict.fromkeys(queries))[: given.searches])
 
     return Handler(run=run, takes=ClaimGiven, gives=ClaimFound)
