@@ -143,6 +143,7 @@ MUTATIONS = (
     *_rows(
         "research/test_truth.py",
         ("S4 §6: least evidence reaches the challenge", "research/challenge/challenge.py", "(len(speaks) < given.min_evidence or", "(False or"),
+        ("S4 §6: a claim is searched for itself before a second attack", "research/challenge/challenge.py", "queries.insert(1, given.claim.text)", "queries.append(given.claim.text)"),
         ("S4 §6: least domains reach the challenge", "research/challenge/challenge.py", "or len(domains) < given.min_domains)", "or False)"),
         ("S4 §6: none found counts only where something was read", "contracts/verification.py", "return bool(self.queries and self.read)", "return bool(self.queries)"),
     ),
@@ -157,7 +158,7 @@ MUTATIONS = (
         ("S3 insights: the reflection is told of them", "research/loop/rounds.py", "raised=raised_by(findings),", "raised=(),"),
         ("S3 insights: the reflection sees linked addresses", "research/loop/rounds.py", "linked=tuple(f\"{one.url}: {one.context}\" for one in linked_from(findings)),", "linked=(),"),
         ("S3 insights: a linked source is read next", "research/loop/rounds.py", "and link and link.priority >= WANTED:", "and False:"),
-        ("S3 insights: priority follows what is asked", "research/reading/hold_extraction.py", "WANTED if wanted else UNWANTED)", "WANTED)"),
+        ("S3 insights: priority follows what is asked", "research/reading/hold_extraction.py", "WANTED if asked else UNWANTED)", "WANTED)"),
         ("S3 insights: a leaf hands them up", "research/reading/leaf.py", "if isinstance(one, SourceDone) and one.reading.insights is not None", "if False"),
         ("S1 §6.2: failed searches are told", "research/loop/rounds.py", "failed_queries=failed_queries(findings),", "failed_queries=(),"),
         ("S0 FR-3: a round says what is lacking", "research/loop/rounds.py", "decision=decided.decision.model_copy(update={\"gaps\": after.missing})", "decision=decided.decision"),
@@ -197,6 +198,7 @@ MUTATIONS = (
     ),
     *_rows(
         "research/test_faults.py",
+        ("S0 FR-1: the time that was given is shown", "report/methodology.py", "self.outcome.contract.brief.minutes\n", "self.outcome.contract.caps.minutes\n"),
         ("S1 §10: an outage degrades", "research/writing/closing.py", "        if breaker.is_open or (record.failures and not record.failed):", "        if False:"),
         ("S1 §10: a switch of provider degrades", "research/writing/closing.py", "or (record.failures and not record.failed):", "or False:"),
         ("S1 §17: failed searches are counted", "api/metrics.py", "failures.inc(1 if event.failed else len(event.failures))", "failures.inc(0)"),
@@ -206,6 +208,11 @@ MUTATIONS = (
         ("Spec 9: nothing found is said", "report/document.py", "grade: Grade = \"nothing_found\" if not self.has_facts else", "grade: Grade = \"partial\" if not self.has_facts else"),
         ("Spec 8: #LOW_EVIDENCE", "report/document.py", "\"#LOW_EVIDENCE\": cited <= 1,", "\"#LOW_EVIDENCE\": False,"),
         ("Spec 8: #DEGRADED_SEARCH", "research/pipeline.py", "\"#DEGRADED_SEARCH\": degraded,", "\"#DEGRADED_SEARCH\": False,"),
+    ),
+    *_rows(
+        "api/test_durable_jobs.py",
+        ("S4 §5.4: a rework is told what the judge found", "jobs/worker.py", "if row.blocked_reason == \"needs_rework\":  #", "if False:  #"),
+        ("S4 §5.4: a rework is judged again", "jobs/worker.py", "\"reflector\", \"judge\"})", "\"reflector\"})"),
     ),
     *_rows(
         "research/test_salvage.py",

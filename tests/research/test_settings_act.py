@@ -15,7 +15,7 @@ from agents.jobs.blob_store import BlobStore
 from agents.research.scoping.turn import ScopingState
 from agents.run_research import run_research
 from agents.team import ROLES, Team
-from tests.flat import FLAT, TASK, FlatWorker
+from tests.flat import FLAT, TASK, FlatWorker, Gate
 from tests.scripted_model import ScriptedModel
 from tests.scripts import BRIEF, leaf, tree, under, world
 
@@ -180,3 +180,24 @@ async def test_turning_a_setting_changes_what_a_user_gets(one, face, tmp_path):
     after = await asked(face, tmp_path / "b", one.beside | one.settings, one.said)
     assert one.seen(after) == one.expected
     assert one.seen(before) != one.expected
+
+
+@pytest.mark.parametrize("most", [1, 2])
+async def test_a_process_runs_as_many_jobs_at_once_as_its_setting_says(most, tmp_path):
+    model = Gate(FlatWorker())
+    team = Team(
+        Settings(data_dir=tmp_path, model="offline", memory=False, worker_jobs=most),
+        models=dict.fromkeys([role.name for role in ROLES], model), searcher=world(), prompts=load(),
+        blobs=BlobStore(tmp_path), sample=False, today=lambda: "2026-11-27",
+    )  # fmt: skip
+    await team.keep_jobs()
+    jobs = [team.commission(BRIEF) for _ in range(2)]
+    async with asyncio.timeout(30):
+        while not model.asked:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+        await asyncio.sleep(0.5)
+    assert sum(job.status == "running" for job in jobs) == most
+    model.open.set()
+    for job in jobs:
+        await asyncio.wait_for(job.wait(), 60)
+    await team.close()

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from agents.contracts.contract import Caps
 from agents.contracts.finding import FrameInput, LeadInput, SectionInput
 from agents.contracts.plan import PlanningInput
 from agents.contracts.report import Actual, Commission, Outcome
-from agents.contracts.verification import StanceRow, Stances, Verified, VerifiedRow, VerifyInput
+from agents.contracts.verification import Attack, Challenge, StanceRow, Stances, Verified, VerifiedRow, VerifyInput
 from agents.core.errors import SourceError
 from agents.report.document import build
 from agents.research.challenge.claim_ledger import Ledger, Thresholds, gates
@@ -160,11 +161,24 @@ async def test_without_the_challenge_the_gates_say_what_was_not_done(bench):
 
 
 async def test_a_claim_that_falls_short_is_searched_for_itself_by_evidence_and_by_sources(bench):
-    """RESEARCH_MIN_EVIDENCE_PER_CLAIM and …_DISTINCT_DOMAINS_… reach the challenge: targeted rework while there is time."""
+    """RESEARCH_MIN_EVIDENCE_PER_CLAIM and …_DISTINCT_DOMAINS_… reach the challenge: targeted rework while there is time.
+
+    It comes before a second attack: two searches are all that a claim gets.
+    """
+
+    def attacks(request):
+        queries = [(f"not {one.text}", f"never {one.text}") for one in request.given.claims]
+        return Challenge(attacks=tuple(Attack(claim_number=n, queries=two) for n, two in enumerate(queries, start=1)))
+
     for evidence, domains, wanted in ((3, 0, True), (0, 2, True), (0, 0, False)):
         least = Thresholds(min_evidence_per_claim=evidence, min_distinct_domains_per_claim=domains)
-        work = bench(means=Means(thresholds=least))
+        work = bench(
+            working_model(challenger=attacks),
+            means=Means(thresholds=least),
+            caps=Caps(rounds=3, searches=30, sources=30),
+        )
         outcome = await work.run()
+        assert any(query.text.startswith("never") for query in work.searcher.asked) is not wanted
         claims = {claim.text for claim in outcome.truth.claims}
         assert any(query.text in claims for query in work.searcher.asked) is wanted, (evidence, domains)
 

@@ -172,12 +172,7 @@ class SourceGiven(Frozen):
 
 
 def insights(
-    extraction: Extraction,
-    one: SourceExcerpt,
-    facts: tuple[Fact, ...],
-    questions: tuple[str, ...],
-    *,
-    discovery_intense: bool,
+    extraction: Extraction, one: SourceExcerpt, facts: tuple[Fact, ...], wanted: ExtractionInput
 ) -> Insights | None:
     """Insights are kept only when one of four triggers fired (specification, section 7); each is recorded."""
 
@@ -186,15 +181,11 @@ def insights(
         return tuple(one.source.text[span.start : span.end] for span in real)
 
     limitations, contradictions = words(extraction.limitations), words(extraction.contradictions)
-    fired: list[InsightTrigger] = []
-    if any(fact.confidence < LOW_CONFIDENCE for fact in facts):
-        fired.append("low_confidence")
-    if limitations:
-        fired.append("stated_limitation")
-    if contradictions:
-        fired.append("contradiction")
-    if discovery_intense:
-        fired.append("discovery_intense")
+    triggers: dict[InsightTrigger, bool] = {
+        "low_confidence": any(fact.confidence < LOW_CONFIDENCE for fact in facts), "stated_limitation": bool(limitations),
+        "contradiction": bool(contradictions), "discovery_intense": wanted.discovery_intense,
+    }  # fmt: skip
+    fired = tuple(trigger for trigger, holds in triggers.items() if holds)
     if not fired:
         return None
     # The less sure the source is of what it was asked, the more its open questions are worth.
@@ -204,11 +195,11 @@ def insights(
     linked: dict[str, float] = {}
     for sentence in one.sentences:
         # The sentence itself must speak of what is asked: all of a page is about the page's subject.
-        wanted = any(is_about(part, sentence.text) for question in questions for part in parts_of(question))
+        asked = any(is_about(part, sentence.text) for question in wanted.questions for part in parts_of(question))
         for address in IN_TEXT.findall(sentence.text):
-            linked.setdefault(address, WANTED if wanted else UNWANTED)
+            linked.setdefault(address, WANTED if asked else UNWANTED)
     return Insights(
-        triggers=tuple(fired),
+        triggers=fired,
         follow_up_questions=tuple(
             FollowUp(question=question, confidence=max(0.1, open_), rationale=f"“{one.source.title}”: {because}")
             for question in extraction.follow_up_questions[:5]
@@ -289,9 +280,7 @@ def held_against(
         one.source.id: SourceReading(
             facts=(facts := tuple(kept[one.source.id].values())[:MAX_FACTS]),
             aside=tuple(fact for key, fact in aside[one.source.id].items() if key not in kept[one.source.id]),
-            insights=insights(
-                extraction, one, facts, given.asked, discovery_intense=bool(given.spec and given.spec.discovery_intense)
-            ),
+            insights=insights(extraction, one, facts, wanted),
             dropped=dropped[one.source.id],
         )
         for one in shown
