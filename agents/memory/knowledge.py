@@ -207,7 +207,7 @@ _often_segmented, _often_domain = lru_cache(2_048)(segmented), lru_cache(2_048)(
 
 def columns_of(item: Remembered) -> dict[str, str]:
     """Give what is filtered by."""
-    url = item.source.url if item.source else ""
+    url = item.source.url if item.source else "".join(item.topics) if item.kind == "link" else ""
     return {
         "id": item.id, "kind": item.kind, "verdict": item.verdict, "url": url,
         "domain": _often_domain(url) if url else "", "text_hash": item.source.text_hash if item.source else "",

@@ -98,7 +98,7 @@ class PostgresKnowledge(KnowledgeStore):
 
     async def stats(self, owner: str) -> MemoryStats:
         count = "select kind, count(*) as found from memory_items where owner = :owner group by kind"
-        pages = "select count(distinct url) as found from memory_items where owner = :owner and url <> ''"
+        pages = "select count(distinct url) as found from memory_items where owner = :owner and kind = 'fact'"
         meant = "select count(*) as found from memory_meanings where owner = :owner and embedder = :embedder and vector <> ''"
         kinds = {row["kind"]: row["found"] for row in await self._rows(count, {"owner": owner})}
         (sources,) = await self._rows(pages, {"owner": owner})

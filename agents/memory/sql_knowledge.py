@@ -332,7 +332,7 @@ class _OwnFile:
     def stats(self) -> MemoryStats:
         with self._reading:
             kinds = dict(self._read.execute("select kind, count(*) from item group by kind").fetchall())
-            (sources,) = self._read.execute("select count(distinct url) from item where url <> ''").fetchone()
+            (sources,) = self._read.execute("select count(distinct url) from item where kind = 'fact'").fetchone()
             (embedded,) = self._read.execute(
                 "select count(*) from meaning where embedder = ?", (self._number(self._read),)
             ).fetchone()

@@ -5,7 +5,7 @@ verdict; what its page no longer says is never used again.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from agents.contracts.fact import REUSABLE, Contradiction, Fact, MemoryKind, Remembered, Selection, Sighting, Standing
@@ -118,18 +118,19 @@ class Remembering:
         parts = (*(part for top in outcome.findings for part in top.walk()), *outcome.counter)
         cards = {card.id: card for part in parts for card in part.sources if card.kind != "sample"}
         texts = {card.id: text for card in cards.values() if (text := await self._text(card)) is not None}
+        where = {card.id: await self._address(card) for card in cards.values()}
         for part in parts:
             for fact in part.facts:
                 if fact.source_id in texts:
-                    made.fact(fact, cards[fact.source_id], texts[fact.source_id])
+                    made.fact(fact, cards[fact.source_id], texts[fact.source_id], where[fact.source_id])
             made.readings(part)
-            made.insights(part)
-        for question in outcome.frame.open_questions if outcome.frame else ():
-            made.add("question", "", question)
+        for kind, url, text, sure in raised(outcome, parts):
+            said = text if url else await self._as_known(kind, text)
+            made.add(kind, url, said, confidence=sure, topics=(url,) if url else ())
         for plan, top in zip(outcome.contract.plans, outcome.findings, strict=False):
             made.add("plan", "", plan.query, plan=as_run(plan, top))
         for claim in outcome.truth.claims:
-            made.claim(claim, await self._as_known(claim))
+            made.claim(claim, await self._as_known("claim", claim.text))
         before = {one.id: one for one in await self.store.get(self.owner, Selection(ids=tuple(made.items)), 10_000)}
         items = {key: merged(before.get(key), item) for key, item in made.items.items()}
         for source_id, text in texts.items():
@@ -144,10 +145,15 @@ class Remembering:
         except SourceError:
             return None
 
-    async def _as_known(self, claim: Claim) -> str:
-        """Give the words in which a claim is known, where it is: a later verdict then is one of the same claim."""
-        near = await self.store.search(self.owner, claim.text, Selection(kinds=("claim",)), 4)
-        return next((one.text for one in near if compare(claim.text, [one.text]).duplicate), claim.text)
+    async def _address(self, card: SourceCard) -> str:
+        """Give the address under which a text is known: a copy elsewhere is the same source."""
+        known = await self.store.get(self.owner, Selection(text_hash=card.text_hash, kinds=("fact",)), 1)
+        return canonical(next((one.source.url for one in known if one.source), card.url))
+
+    async def _as_known(self, kind: MemoryKind, text: str) -> str:
+        """Give the words in which a claim or question is known, where it is: what is said of it later is of the same."""
+        near = await self.store.search(self.owner, text, Selection(kinds=(kind,)), 4)
+        return next((one.text for one in near if compare(text, [one.text]).duplicate), text)
 
     async def _no_longer_there(self, card: SourceCard, text: str, made: "_Made") -> dict[str, Remembered]:
         """Hold what was known of a page against what it says now: words that are gone are never used again."""
@@ -245,11 +251,11 @@ class _Made:
             )  # fmt: skip
         return key
 
-    def fact(self, fact: Fact, card: SourceCard, text: str) -> None:
+    def fact(self, fact: Fact, card: SourceCard, text: str, where: str) -> None:
         if text[fact.start : fact.end] != fact.quote:
             return  # of another version of the page
         key = self._kept[fact.id] = self.add(
-            "fact", canonical(card.url), fact.quote, self._standing.get(fact.id, "quoted"),
+            "fact", where, fact.quote, self._standing.get(fact.id, "quoted"),
             fact=fact.model_copy(update={"known_since": ""}), source=card, confidence=fact.confidence,
             before=text[max(0, fact.start - AROUND) : fact.start], after=text[fact.end : fact.end + AROUND],
         )  # fmt: skip
@@ -277,19 +283,21 @@ class _Made:
             facts=tuple(one.fact_id for one in claim.evidence),
         )  # fmt: skip
 
-    def insights(self, part: Finding) -> None:
-        for question in part.open_questions:
-            self.add("question", "", question)
-        for one in part.insights:
-            for raised in one.follow_up_questions:
-                self.add("question", "", raised.question, confidence=raised.confidence)
-            for gap in one.source_identified_gaps:
-                self.add("gap", "", gap)
-            for link in one.linked_candidate_sources:
-                self.add("link", link.url, link.context or link.url, confidence=link.priority, topics=(link.url,))
-
     def sighting(self, verdict: Standing) -> Sighting:
         return Sighting(job=self.job, at=self.at, verdict=verdict)
+
+
+def raised(outcome: Outcome, parts: Sequence[Finding]) -> Iterator[tuple[MemoryKind, str, str, float | None]]:
+    """Give what a job leaves open, and how sure its sources were: questions, gaps, and addresses with what was said of them."""
+    asked = (
+        *(outcome.frame.open_questions if outcome.frame else ()),
+        *(q for part in parts for q in part.open_questions),
+    )
+    yield from (("question", "", text, None) for text in asked)
+    for one in (insights for part in parts for insights in part.insights):
+        yield from (("question", "", q.question, q.confidence) for q in one.follow_up_questions)
+        yield from (("gap", "", text, None) for text in one.source_identified_gaps)
+        yield from (("link", to.url, to.context or to.url, to.priority) for to in one.linked_candidate_sources)
 
 
 def _longer(history: tuple[Sighting, ...], more: tuple[Sighting, ...]) -> tuple[Sighting, ...]:
@@ -303,12 +311,16 @@ def merged(old: Remembered | None, new: Remembered) -> Remembered:
     """Put a new sighting to what is known: the last verdict holds, the history stays."""
     if old is None:
         return new
+    # A copy elsewhere is no other source: its text stays known under the address where it was first read.
+    copied = (
+        old.source and new.source and old.source.id != new.source.id and old.source.text_hash == new.source.text_hash
+    )
     verdict = old.verdict if new.verdict in {"quoted", "not_checked"} and old.verdict != "gone" else new.verdict
     return new.model_copy(
         update={
             "since": old.since, "verdict": verdict, "history": _longer(old.history, new.history),
             "topics": new.topics if new.kind == "reading" else tuple(dict.fromkeys((*old.topics, *new.topics))),
-            "against": old.against,
+            "against": old.against, **({"source": old.source, "fact": old.fact} if copied else {}),
         }
     )  # fmt: skip
 

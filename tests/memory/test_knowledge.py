@@ -165,6 +165,17 @@ async def test_a_filter_holds_for_searching_and_for_getting(store, where, left):
     assert set(await texts(store, "bridge tunnel cheese kilometres", where)) == left
 
 
+async def test_links_into_a_domain_are_forgotten_with_it_and_are_no_sources(store):
+    link = BRIDGE.model_copy(
+        update={"id": "l", "kind": "link", "fact": None, "source": None, "topics": ("https://b.example/z",)}
+    )
+    await store.put(ME, [link])
+
+    assert (await store.stats(ME)).sources == 3
+    assert await store.forget(ME, Selection(domain="b.example")) == 3
+    assert [one.id for one in await store.get(ME, Selection())] == [BRIDGE.id]
+
+
 async def test_nothing_crosses_from_one_user_to_another(store):
     await store.put(OTHER, [TUNNEL])
     gone = await store.forget(OTHER, Selection())
