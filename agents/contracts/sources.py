@@ -262,6 +262,7 @@ class ScoutInput(Frozen):
     objective: Text
     questions: tuple[Text, ...] = Field(min_length=1)
     candidates: tuple[CandidateView, ...] = Field(min_length=1)
+    acceptance_criteria: tuple[str, ...] = ()
     language: Text = "en"
     query_type: QueryType = "other"
     today: str = ""

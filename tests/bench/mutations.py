@@ -166,6 +166,7 @@ MUTATIONS = (
         ("S3 task specs: made from what the planner says", "research/planning/drafting.py", "    if not (planned.expected_format.strip() or criteria or planned.discovery):", "    if True:"),
         ("S3 task specs: the format reaches the extractor", "research/reading/read_sources.py", "expected_format=spec.expected_format if spec else \"\",", "expected_format=\"\","),
         ("S3 task specs: the criteria reach the extractor", "research/reading/read_sources.py", "acceptance_criteria=spec.acceptance_criteria if spec else (),", "acceptance_criteria=(),"),
+        ("S3 task specs: the criteria reach the triage", "research/reading/scout_sweep.py", "acceptance_criteria=self.leaf.spec.acceptance_criteria if self.leaf.spec else (),", ""),
         ("S3: a rubric is composed without a spec", "research/reading/read_sources.py", "rubric=\"\" if spec else given.rubric,", "rubric=\"\","),
         ("S3 task specs: priority orders the work", "research/loop/rounds.py", "key=lambda place: URGENCY[chosen[place][1].urgency]", "key=lambda place: 0"),
         ("S3: the manager's parts reach the planner", "research/planning/drafting.py", "sub_topics=query.sub_topics,", ""),

@@ -248,11 +248,14 @@ async def test_readers_of_a_later_round_are_told_what_is_known_and_hold_it_again
 
 
 async def test_readers_of_a_sweep_are_told_so_and_what_they_note_reaches_the_open_questions(bench):
-    sweep = leaf("Sources", "Which records of the Orvane ferry winter closures exist?", discovery=True)
+    sweep = leaf("Sources", "Which records of the Orvane ferry winter closures exist?", discovery=True).model_copy(
+        update={"acceptance_criteria": SPEC.acceptance_criteria}
+    )
     passengers = leaf("Passengers", "How many passengers did the Orvane ferry carry?")
     reader = Reader(plan=tree(sweep, passengers), reflection=MORE)
     outcome = await bench(model=model_of(reader), searcher=only_first()).run()
     assert {given.discovery_intense for given in reader.of("ExtractionInput")} == {True, False}
+    assert reader.of("ScoutInput")[0].acceptance_criteria == SPEC.acceptance_criteria
     (swept,) = (part for part in outcome.findings[0].walk() if part.shortlist)
     assert swept.insights[0].triggers[-1] == "discovery_intense"
     document = build("a" * 32, outcome, Actual(), engine="scripted", reasons=True)

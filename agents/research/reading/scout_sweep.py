@@ -77,7 +77,7 @@ class _Sweep:
         self.ctx, self.context, self.given = ctx, context, given
         self.leaf, self.setting, self.started = given.leaf, given.setting, ctx.elapsed
         self.places = max(MIN_DOMAINS, round(KEPT * self.leaf.budget.sources))
-        self.questions = self.leaf.spec.questions if self.leaf.spec else self.leaf.questions
+        self.questions = sub_questions(self.leaf)
         self.cards: dict[str, SourceCard] = {}  # by the address that was read
         self.facts: dict[str, tuple[Fact, ...]] = {}  # the same
         self.rejected: list[Candidate] = []
@@ -188,6 +188,7 @@ class _Sweep:
         given = ScoutInput(
             query=self.setting.query, objective=self.leaf.objective, questions=self.questions,
             candidates=tuple(view_of(number, one) for number, one in enumerate(scanned, start=1)),
+            acceptance_criteria=self.leaf.spec.acceptance_criteria if self.leaf.spec else (),
             language=self.setting.language, query_type=self.setting.query_type, today=self.setting.today,
         )  # fmt: skip
         judged = {one.number: one for one in judged_by_words(given).candidates}
