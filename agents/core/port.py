@@ -15,9 +15,11 @@ How fast a model provider may be asked: what an operator can set, one part or al
 import asyncio
 import heapq
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeVar, overload
+from functools import partial
+from typing import Any, Literal, ParamSpec, Protocol, TypeVar, overload
 
 from pydantic import Field
 
@@ -30,6 +32,7 @@ M = TypeVar("M", bound=Frozen)
 A = TypeVar("A")
 B = TypeVar("B")
 C = TypeVar("C")
+P = ParamSpec("P")
 
 Pool = Literal["model", "web", "local"]
 """Whose limit a call counts against: model providers, the web, or this machine."""
@@ -139,6 +142,17 @@ async def together(*branches: Awaitable[object]) -> Sequence[object]:
     except BaseExceptionGroup as many:
         raise many.exceptions[0] from many
     return [task.result() for task in tasks]
+
+
+_COMPUTING = ThreadPoolExecutor(1, "computing")
+
+
+async def computed(function: Callable[P, A], *args: P.args, **given: P.kwargs) -> A:
+    """Compute what takes processor time in a job: in a thread, one at a time in this process.
+
+    Python works on one at a time anyway; side by side they would keep the loop, and whoever talks in a chat, waiting.
+    """
+    return await asyncio.get_running_loop().run_in_executor(_COMPUTING, partial(function, *args, **given))
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from agents.contracts.sources import ScoutInput
 from agents.contracts.verification import ChallengeInput, JudgeInput, StanceInput, VerifyInput
 from agents.core.budget import Usage
 from agents.core.errors import ModelError
+from agents.core.port import computed
 from agents.core.role import OnText, Reply, Request
 from agents.offline.extractor import extract
 from agents.offline.judgements import challenge, judge, judge_stances, reflect, scout, verify
@@ -57,8 +58,9 @@ class OfflineModel:
         function = _FUNCTIONS.get(type(request.given))
         if function is None:
             raise self._cannot(f"has no function for {type(request.given).__name__}")
-        # A few milliseconds each, but many at once: the loop stays free for whoever watches.
-        answer = await asyncio.to_thread(function, request.given)
+        # A few milliseconds each, but many at once: the loop stays free for whoever watches, and a talk comes first.
+        talks = isinstance(request.given, ScopingInput | PlanningInput)
+        answer = await (asyncio.to_thread if talks else computed)(function, request.given)
         if not (isinstance(answer, request.gives) or issubclass(request.gives, type(answer))):
             raise self._cannot(f"gives {type(answer).__name__}, not {request.gives.__name__}")
         if on_text is not None and isinstance(answer, ScopingTurn):

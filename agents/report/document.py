@@ -127,11 +127,7 @@ class _Report:
             changes=making.changes(),
             since=changed,
             insufficient_termination=grade != "complete" and not LIMITS.isdisjoint(tags),
-            error_log=tuple(dict.fromkeys((
-                *outcome.problems,
-                *(one for node in making.nodes for one in node.problems),
-                *(one for top in outcome.counter for node in top.walk() for one in node.problems),
-            ))),
+            error_log=making.problems(),
             nodes=(
                 *(row for top in outcome.findings for row in _rows(top, "", truth.claims, self.words)),
                 *(row for top in outcome.counter for row in _rows(top, above, truth.claims, self.words)),

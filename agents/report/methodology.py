@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from agents.contracts.body import Block, Line, Table, Words
 from agents.contracts.contract import Change, ForecastLine, place
 from agents.contracts.fact import MemoryNote
-from agents.contracts.finding import Finding, SearchRecord
+from agents.contracts.finding import Finding, Problem, SearchRecord
 from agents.contracts.plan import RetryEntry, RoundRecord
 from agents.contracts.report import (
     Actual,
@@ -175,6 +175,15 @@ class Making:
             name = unquote(one.url[own.end() :]) if own else one.url
             title = one.title if one.title and one.title != one.url else name
             yield (linked(title, one.url), Words(text=f": {' '.join(self.words.reason(one.why).split())}"))
+
+    def problems(self) -> tuple[Problem, ...]:
+        """List every failure that was survived, each once, that of a model in whose place another one answered included."""
+        counter = (node for top in self.outcome.counter for node in top.walk())
+        found = [*self.outcome.problems, *(one for node in (*self.nodes, *counter) for one in node.problems)]
+        for one in self.actual.stand_ins:
+            said = f"{one.stood_in_for}: {one.because}"
+            found.append(Problem(where="job", type="ModelError", message=said, retryable=True))
+        return tuple(dict.fromkeys(found))
 
     def stand_ins(self) -> tuple[str, ...]:
         """Say which model answered in whose place, and why."""

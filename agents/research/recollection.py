@@ -19,7 +19,7 @@ from agents.contracts.sources import Hit, SearchQuery, SourceCard
 from agents.core.budget import Deadline
 from agents.core.errors import SourceError
 from agents.core.events import Noted, SourceRead
-from agents.core.port import Ctx, Handler, Handlers
+from agents.core.port import Ctx, Handler, Handlers, computed
 from agents.memory.knowledge import KnowledgeStore, MemoryDown, in_time
 from agents.nlp.tokens import content_words
 from agents.offline.questions import LOOKUPS, Question, parts_of
@@ -161,7 +161,7 @@ class Recollection(KeptAnswers):
         if not stands and now.id == card.id:
             with contextlib.suppress(SourceError):  # what it said then is not kept any more
                 before, after = [await self.texts.get(one.text_hash) for one in (card, now)]
-                stands = await asyncio.to_thread(says_the_same, before, after, quotes)
+                stands = await computed(says_the_same, before, after, quotes)
         return Rechecked(card=card.model_copy(update={"retrieved": now.retrieved}), stands=stands)
 
     async def _known(self, questions: tuple[str, ...], setting: Setting, leaf: str = "") -> Recalled:

@@ -211,6 +211,8 @@ async def test_a_fault_shows_in_grade_tags_methodology_metrics_and_exit_code(fau
     assert set(fault.tags) <= tags, tags
     assert not set(fault.without) & tags, tags
     assert report["degraded_mode"] == ("#DEGRADED_SEARCH" in tags)
+    replaced = {one["stood_in_for"] for one in report["methodology"]["actual"]["stand_ins"]}
+    assert replaced == {one["message"].split(":")[0] for one in report["error_log"] if one["where"] == "job"}
     # What scoping took is part of the time that was given, and of no other.
     budget = report["phase_state"]["research"]["time_budget"]
     assert (budget["total_minutes"], budget["synthesis_reserve_minutes"]) == (5.0, 1.5)

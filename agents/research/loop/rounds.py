@@ -3,7 +3,6 @@
 New topics become leaves of the same executor, never executors: rounds add breadth, depth is the plan's alone.
 """
 
-import asyncio
 import logging
 from dataclasses import replace
 from typing import Literal
@@ -26,7 +25,7 @@ from agents.contracts.verification import Claim
 from agents.core.budget import Limits
 from agents.core.errors import StepFailed
 from agents.core.events import Noted, RoundEnded
-from agents.core.port import Ctx, together
+from agents.core.port import Ctx, computed, together
 from agents.core.time_policy import Remaining, round_limits
 from agents.offline.judgements import reflect as steps_of
 from agents.research.loop.after_reading import (
@@ -202,7 +201,7 @@ class Rounds:
         found = [fact for fact in facts_of(new) if fact.id not in known]
         self._notes = f"{self._notes}\n{said}"
         everything = tuple(self.findings)
-        self._claims = await asyncio.to_thread(at_hand, self.given.setting, self._so_far())
+        self._claims = await computed(at_hand, self.given.setting, self._so_far())
         disputes = sum("contradiction" in one.triggers for one in insights_of(everything))
         disputes += len(contested(self._claims))
         after = self._stands(phase)
@@ -225,7 +224,7 @@ class Rounds:
         if self.findings != written:
             self.closed = None
             self._tell_empty()
-            self._claims = await asyncio.to_thread(at_hand, self.given.setting, self._so_far())
+            self._claims = await computed(at_hand, self.given.setting, self._so_far())
             await self.write()
         if self._reflection is not None and (hungry := starved(self.given.node, self.findings, self._starved)):
             self._starved |= hungry
@@ -449,7 +448,7 @@ class Rounds:
             return None
         reflection = without_invented(reflection, named_addresses(self.findings))
         # Which names the answers brought in is seen by code too: a small model often stops before the next step.
-        return with_steps(reflection, await asyncio.to_thread(steps_of, asking)) if steps else reflection
+        return with_steps(reflection, await computed(steps_of, asking)) if steps else reflection
 
     def _so_far(self) -> Finding:
         return Finding(

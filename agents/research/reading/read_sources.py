@@ -4,7 +4,6 @@ Of long sources the passages that share words or meaning with the questions are 
 held against the texts (`hold_extraction.py`).
 """
 
-import asyncio
 from collections.abc import Sequence
 from typing import Literal
 
@@ -15,7 +14,7 @@ from agents.contracts.sources import Source, SourceCard
 from agents.core.budget import Deadline, Usage
 from agents.core.errors import SourceError, StepFailed
 from agents.core.events import Charged, Event, SourceRead, SourceRejected
-from agents.core.port import Ctx, Handler
+from agents.core.port import Ctx, Handler, computed
 from agents.core.role import RoleAnswer
 from agents.nlp.lang import spans
 from agents.offline.extractor import extract as quoted
@@ -79,7 +78,7 @@ async def extract(
         raise SourceError(cards[0].url, next(iter(refused.values())))
     sources = [await context.text_of(card) for card in allowed]
     # A long document takes a second of computing: in a thread, so that nobody's page stands still meanwhile.
-    shown = await asyncio.to_thread(_shown, sources, given)
+    shown = await computed(_shown, sources, given)
     if not shown:
         return Extracted(readings=tuple(SourceReading(rejected=refused.get(card.url, "")) for card in cards))
     spec = given.spec
@@ -107,7 +106,7 @@ async def extract(
         raise SourceError(cards[0].url, next(iter(since.values())))
     # What the model leaves open, the quoting engine is asked for; where that is the model, it was asked already.
     quoting = quoted if not (given.quick or given.pointless) and context.models[EXTRACTOR.name].reasons else None
-    readings = await asyncio.to_thread(held_against, asked.output, shown, given, wanted, quoting)
+    readings = await computed(held_against, asked.output, shown, given, wanted, quoting)
     return Extracted(
         readings=tuple(
             SourceReading(rejected=since[card.url]) if card.url in since else readings.get(card.id, SourceReading())

@@ -3,7 +3,6 @@
 A step of a sweep: copies put together, and what is known of the other texts before anybody judges them.
 """
 
-import asyncio
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -22,6 +21,7 @@ from agents.contracts.sources import (
     SourceCard,
     SourceTags,
 )
+from agents.core.port import computed
 from agents.nlp.lang import spans
 from agents.nlp.similarity import copies, is_about_the_same, shingles
 from agents.nlp.tokens import content_words
@@ -312,7 +312,7 @@ class Sifted(Frozen):
 async def sift(context: RunContext, found: tuple[tuple[str, SourceCard], ...], questions: tuple[str, ...]) -> Sifted:
     """Put copies of one text together, and say of the others what they are about."""
     texts = [await context.texts.get(card.text_hash) for _, card in found]
-    return await asyncio.to_thread(_sifted, found, texts, questions)
+    return await computed(_sifted, found, texts, questions)
 
 
 def _sifted(found: tuple[tuple[str, SourceCard], ...], texts: list[str], questions: tuple[str, ...]) -> Sifted:

@@ -6,7 +6,6 @@ last, beside its sections; else when all branches have ended.
 And which questions of the contract have an answer that holds: by the words of facts, whatever anybody says of them.
 """
 
-import asyncio
 from collections.abc import Hashable, Sequence
 
 from agents.contracts.contract import Brief, Contract
@@ -15,7 +14,7 @@ from agents.contracts.frozen import Frozen
 from agents.contracts.plan import Plan, ReflectionInput, ReflectionResponse
 from agents.core.errors import StepFailed
 from agents.core.events import JobChanged
-from agents.core.port import Ctx, Handler, together
+from agents.core.port import Ctx, Handler, computed, together
 from agents.core.role import RoleAnswer
 from agents.core.time_policy import FRAME_SHARE, REFLECTION_SHARE
 from agents.offline.questions import Question, parts_of, read_alone
@@ -113,7 +112,7 @@ async def close(
     The writer is told what code makes of the claims by the facts at hand.
     """
     pairs = zip(settings, findings, strict=True)
-    known = [claim for setting, one in pairs for claim in await asyncio.to_thread(at_hand, setting, one)]
+    known = [claim for setting, one in pairs for claim in await computed(at_hand, setting, one)]
     told = tuple(map(verdict_line, known))
     challenged, (frame, problems) = await together(
         challenge_all(ctx, findings, settings, task),

@@ -8,7 +8,6 @@ Writing: facts under numbers for the writer, the writer's numbers back to fact i
 Citation marks are checked on the way in: behind a sentence stand the facts that carry it, and no others.
 """
 
-import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -21,7 +20,7 @@ from agents.contracts.sources import SourceCard
 from agents.core.budget import Deadline
 from agents.core.errors import StepFailed
 from agents.core.events import SectionDraft, SectionWritten
-from agents.core.port import Ctx, Handler
+from agents.core.port import Ctx, Handler, computed
 from agents.core.role import RoleAnswer
 from agents.nlp.tokens import content_words, language_of
 from agents.offline.questions import asks_for_facts, parts_of
@@ -285,7 +284,7 @@ class Draft:
         for sentence in done:
             self._seen += 1
             cited = sentence.facts
-            holds = bool(cited) and await asyncio.to_thread(self._numbering.carries, sentence.text, cited)
+            holds = bool(cited) and await computed(self._numbering.carries, sentence.text, cited)
             if holds:
                 self._show(self._seen, sentence.text)
 

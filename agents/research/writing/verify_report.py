@@ -3,7 +3,6 @@
 A check annotates. It can change or strike a sentence, and never lose a report.
 """
 
-import asyncio
 import re
 from collections.abc import Mapping, Sequence
 
@@ -13,7 +12,7 @@ from agents.contracts.report import ReportSentence
 from agents.contracts.sources import SourceCard
 from agents.contracts.verification import SentenceCheck, SentenceNote, Verified, VerifyInput
 from agents.core.errors import StepFailed
-from agents.core.port import Ctx
+from agents.core.port import Ctx, computed
 from agents.core.role import RoleAnswer
 from agents.nlp.lang import spans
 from agents.nlp.tokens import content_words
@@ -150,7 +149,7 @@ async def _check_all(
     sentences: tuple[ReportSentence, ...], facts: Mapping[str, Fact], cards: Mapping[str, SourceCard], language: str
 ) -> Checks:
     """The same as the body of a step: a long report would hold up everybody else."""
-    return await asyncio.to_thread(check_all, sentences, facts, cards, language)
+    return await computed(check_all, sentences, facts, cards, language)
 
 
 async def verify(
