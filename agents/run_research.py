@@ -176,7 +176,7 @@ async def plan_run(team: Team, task: str, wish: RunOptions, owner: str = "") -> 
         update={"rounds": limits.max_iters, "searches": limits.max_queries, "sources": limits.max_sources, "depth": 1,
                 "leaves": MAX_QUERIES}
     )  # fmt: skip
-    contract = contract_of(brief, (plan,), team.means.model_copy(update={"limits": bounds}), context.pace())
+    contract = contract_of(brief, (plan,), team.means.model_copy(update={"limits": bounds}), context, context.pace())
     caps = contract.caps.model_copy(update={"minutes": left / 60})
     contract = contract.model_copy(update={"spent": booked(*drafted.spent), "caps": caps})
     queries = tuple(

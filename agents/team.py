@@ -133,7 +133,7 @@ class Team:
         self.tracing = Tracing() if settings.otel else None
         self.observers: list[Callable[[Job], None]] = [self.tracing.observe] if self.tracing else []
         """Told of every job before its first event: what metrics, logs and traces are fed from."""
-        self._means = Means(
+        self.means = Means(
             limits=CapOverrides(
                 rounds=settings.max_iters or settings.max_researcher_iterations, searches=settings.max_queries,
                 sources=settings.max_sources, searches_per_leaf=settings.max_react_tool_calls, tokens=settings.token_budget,
@@ -155,7 +155,7 @@ class Team:
             models=self.engine.names,
         )  # fmt: skip
         self.drafts = ContractDrafts(
-            context=self.context, handlers=self._handlers, models=models, means=lambda: self.means, today=self.today,
+            context=self.context, handlers=self._handlers, models=models, means=self.means, today=self.today,
             clock=clock, limits=self.limits, at_once=settings.max_concurrency,
             max_cost_usd=settings.max_cost_usd,
         )  # fmt: skip
@@ -167,17 +167,6 @@ class Team:
             self._jobs = self._opened_jobs(kept=False)
             self._jobs.register.set_up = self._set_up
         return self._jobs
-
-    @property
-    def retrievers(self) -> tuple[str, ...]:
-        """What is searched, by name, as far as it is known which of it can be reached."""
-        every = self.searching.of((), ())
-        return getattr(every, "names", (every.name,))
-
-    @property
-    def means(self) -> Means:
-        """What the root handler is told of a run's surroundings, as they are now."""
-        return self._means.model_copy(update={"retrievers": self.retrievers})
 
     @property
     def usual_minutes(self) -> float:

@@ -129,7 +129,7 @@ def _accepted(job: Job, team: Team, answer: Response) -> JobAccepted:
         runtime=Runtime(
             engine=team.engine.name,
             models=list(team.engine.names),
-            retrievers=list(team.retrievers),
+            retrievers=list(team.context().searched),
             durable=not team.jobs.temporary,
         ),
         status_url=status_url(job.id),

@@ -68,7 +68,7 @@ async def research(
         if (probed := await team.probe()) is not None:
             reached = f"queries go to {probed.host}" if probed.reachable else "not reachable"
             _say(f"keyless web search: {reached}")
-        _say(f"engine: {team.engine.name}; searching: {', '.join(team.retrievers)}")
+        _say(f"engine: {team.engine.name}; searching: {', '.join(team.context().searched)}")
         if refresh and before is not None:
             earlier = earlier_of(before.document, before.sources, "refresh")
             await team.ready()

@@ -56,7 +56,7 @@ class ContractDrafts:
     context: Callable[[Brief], RunContext]
     handlers: Callable[[RunContext, Brief], Handlers]
     models: Mapping[str, Model]
-    means: Callable[[], Means]
+    means: Means
     today: Callable[[], str]
     clock: Clock
     limits: ProcessLimits
@@ -157,7 +157,7 @@ class ContractDrafts:
     def _contract(
         self, brief: Brief, plans: tuple[Plan, ...], spent: tuple[Spent, ...], *, challenge: bool
     ) -> Contract:
-        drafted = contract_of(brief, plans, self.means(), self.pace(), challenge=challenge)
+        drafted = contract_of(brief, plans, self.means, self.context(brief), self.pace(), challenge=challenge)
         return self._likely(drafted.model_copy(update={"spent": spent}))
 
     def _likely(self, contract: Contract) -> Contract:
@@ -167,11 +167,11 @@ class ContractDrafts:
 
     def of_plans(self, brief: Brief, plans: tuple[Plan, ...]) -> Contract:
         """Freeze plans as they are: those that a user edited are not cut to the pace of a slow model."""
-        return self._likely(contract_of(brief, plans, self.means(), self.pace(), smaller=False))
+        return self._likely(contract_of(brief, plans, self.means, self.context(brief), self.pace(), smaller=False))
 
     def usual(self) -> PastRun:
         """Say what a question of the usual size takes here: as earlier runs did, or a first guess from the pace seen."""
-        call_s, reasons = self.pace().call_s or SECONDS_PER_CALL, self.means().reasons
+        call_s, reasons = self.pace().call_s or SECONDS_PER_CALL, self.means.reasons
         seconds = [run.seconds for run in self.past if run.seconds]
         costs = [run.cost_usd for run in self.past if run.cost_usd is not None]
         guess = call_s * (1 + WRITING_IN_A_ROW) if reasons else OFFLINE_S

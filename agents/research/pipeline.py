@@ -76,12 +76,12 @@ class Means(Frozen):
     reasons: bool = True
     """False when only the offline engine is bound."""
     models: tuple[str, ...] = ()
-    retrievers: tuple[str, ...] = ()
 
 
 def contract_of(
-    brief: Brief, plans: tuple[Plan, ...], means: Means, pace: PaceSeen, *, challenge: bool = True, smaller: bool = True
-) -> Contract:
+    brief: Brief, plans: tuple[Plan, ...], means: Means, context: RunContext, pace: PaceSeen, *, challenge: bool = True,
+    smaller: bool = True,
+) -> Contract:  # fmt: skip
     """Freeze brief and plans into the contract of a run, as large as the model's pace allows unless the plans are to stay."""
     contract = make_contract(
         brief,
@@ -90,7 +90,7 @@ def contract_of(
         reasons=means.reasons,
         challenge=challenge,
         models=means.models,
-        retrievers=means.retrievers,
+        retrievers=context.searched,
     )
     return at_pace(contract, pace, reasons=means.reasons, challenge=challenge, smaller=smaller)
 
@@ -134,7 +134,7 @@ def research_handler(context: RunContext, means: Means) -> Handler:
             brief, plans, limits = await judged_and_planned(ctx, context, given, means.limits, means.planner_window_s)
             surroundings = means.model_copy(update={"limits": limits})
             pace = await ctx.call("pace", "0", pace_seen, context, gives=PaceSeen, pool="local")
-            contract = contract_of(brief, plans, surroundings, pace, challenge=given.challenge)
+            contract = contract_of(brief, plans, surroundings, context, pace, challenge=given.challenge)
             ctx.emit(f"contract:{contract.hash}", Planned(contract=contract))
         paid = [(f"{one.role} {one.model} {one.stood_in_for}".strip(), one) for one in contract.spent]
         await ctx.fan("before", paid_before, paid, gives=PaidBefore, pool="local")

@@ -218,6 +218,11 @@ class RunContext:
     earlier: EarlierRuns | None = None
     """None where nothing is kept between runs."""
 
+    @property
+    def searched(self) -> tuple[str, ...]:
+        """What is searched, by name, as far as it is known which of it can be reached."""
+        return getattr(self.searcher, "names", (self.searcher.name,))
+
     def look_ahead(self, ahead: LookAhead | None = None) -> LookAhead:
         """Let a plan's searches begin while it is written, or take over those that have begun."""
         self.ahead = ahead or LookAhead()

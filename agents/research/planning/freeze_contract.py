@@ -6,7 +6,6 @@ from agents.contracts.contract import Brief, Caps, Contract, PaceSeen
 from agents.contracts.frozen import Frozen, Mode, Tier
 from agents.contracts.plan import Leaf, Node, Plan
 from agents.research.planning.forecast import forecast_of
-from agents.search.searcher import FILES_NAME, LIBRARY_NAME, SAMPLE_NAME
 
 
 class Bounds(Frozen):
@@ -123,7 +122,7 @@ def make_contract(
         caps=caps,
         forecast=forecast_of(brief, fitting, caps, reasons=reasons, challenge=challenge),
         models=tuple(dict.fromkeys((*models, *(name for _, name in brief.models)))),
-        retrievers=searched_in(brief, retrievers),
+        retrievers=retrievers,
     )
 
 
@@ -213,19 +212,3 @@ def _together(leaves: Sequence[Leaf], sources: int, title: str) -> Leaf:
             "budget": budget.model_copy(update={"searches": len(searches)}),
         }
     )
-
-
-def searched_in(brief: Brief, retrievers: tuple[str, ...]) -> tuple[str, ...]:
-    """Name what a brief searches, of all that the server can.
-
-    The invented sample steps aside for files of the user's own (see `agents.search.uploads`).
-    """
-    documents = {LIBRARY_NAME, SAMPLE_NAME}
-    names = retrievers
-    if set(brief.places) == {"library"}:
-        names = tuple(name for name in names if name in documents) or (SAMPLE_NAME,)
-    elif set(brief.places) == {"web"}:
-        names = tuple(name for name in names if name not in documents) or retrievers
-    if not brief.files:
-        return names
-    return (FILES_NAME, *(name for name in names if name != SAMPLE_NAME))
