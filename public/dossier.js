@@ -838,7 +838,7 @@ function hint() {
     '.ds-run[data-job="running"], .ds-run[data-job="queued"], .ds-run[data-job="blocked"]',
   )
     ? 'run'
-    : document.querySelector('.ds-contract[data-contract="draft"][data-ready="yes"]')
+    : document.querySelector('.ds-contract[data-contract="draft"]')
       ? 'draft'
       : document.querySelector('.ds-report')
         ? 'report'

@@ -141,9 +141,6 @@ export const WORDS = {
     'Ready to authorize': 'Bereit zur Freigabe',
     Authorized: 'Freigegeben',
     Replaced: 'Ersetzt',
-    'Still too broad': 'Noch zu weit',
-    'Not ready yet': 'Noch nicht bereit',
-    'Not yet': 'Noch nicht',
     'A later draft took its place.': 'Ein späterer Entwurf trat an seine Stelle.',
     'Change it here or by talking. Every change is a draft of its own.':
       'Ändern Sie ihn hier oder im Gespräch. Jede Änderung ist ein eigener Entwurf.',
@@ -219,9 +216,6 @@ export const WORDS = {
     'to begin.': 'um zu beginnen.',
     'It binds exactly this draft. Later changes are recorded.':
       'Das bindet genau diesen Entwurf. Spätere Änderungen werden vermerkt.',
-    'The phrase starts nothing while a question is too broad.':
-      'Der Satz startet nichts, solange eine Frage zu weit ist.',
-    'The phrase starts nothing until this draft is ready.': 'Der Satz startet nichts, bis dieser Entwurf bereit ist.',
     // run
     Research: 'Recherche',
     'Live research': 'Laufende Recherche',

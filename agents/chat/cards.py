@@ -65,8 +65,6 @@ def contract_card(shown: ShowContract, words: ChatTexts) -> Props:
         # `bound` once the phrase bound it, `replaced` once another draft took its place.
         "state": "draft",
         "changed": list(shown.changed),
-        "ready": True,
-        "editable": True,
         "undo": shown.undo,
         # Languages that a report can be asked for in; edits are read by their English names.
         "languages": english.languages,
@@ -110,7 +108,6 @@ def run_card(job: Job, contract: Contract, words: ChatTexts) -> Props:
         "title": contract.plans[0].query if len(contract.plans) == 1 else job.title,
         "minutes": minutes,
         "reserve_s": synthesis_reserve_s(None if minutes is None else minutes * 60),
-        "steer": True,
     }
 
 

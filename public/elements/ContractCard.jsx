@@ -564,9 +564,8 @@ parts.ContractCard =
         trees = p.trees || [],
         forecast = p.forecast || [];
       const phrase = p.phrase || 'Authorized to execute';
-      const missing = queries.filter((q) => q.feasible === false).length;
       const state = p.state || 'draft',
-        editable = p.editable === true && state === 'draft';
+        editable = state === 'draft';
       const [said, setSaid] = useState('');
       const [busy, setBusy] = useState(false);
       const [shown, setShown] = useState(false);
@@ -607,16 +606,13 @@ parts.ContractCard =
           ? ['good', 'done', t('Authorized')]
           : state === 'replaced'
             ? ['quiet', 'stopped', t('Replaced')]
-            : p.ready
-              ? ['good', 'tick', t('Ready to authorize')]
-              : ['caution', 'partial', t(missing ? 'Still too broad' : 'Not ready yet')];
+            : ['good', 'tick', t('Ready to authorize')];
       return (
         <article
           className="ds ds-card ds-contract"
           aria-label={t('Contract') + (p.draft ? `, ${t('Draft {n}', { n: p.draft })}` : '')}
           aria-busy={busy}
           data-contract={state}
-          data-ready={p.ready ? 'yes' : 'no'}
         >
           <header>
             <div className="ds-row">
@@ -666,9 +662,9 @@ parts.ContractCard =
                   <p className="ds-q" dir="auto">
                     {q.text}
                   </p>
-                  <span className={'ds-tag ' + (q.feasible === false ? 'ds-caution' : 'ds-good')}>
-                    {Icon(React, q.feasible === false ? 'partial' : 'tick', 13)}
-                    {t(q.feasible === false ? 'Not yet' : 'Ready')}
+                  <span className="ds-tag ds-good">
+                    {Icon(React, 'tick', 13)}
+                    {t('Ready')}
                   </span>
                   {q.reason ? (
                     <span className="ds-why" dir="auto">
@@ -745,20 +741,12 @@ parts.ContractCard =
               </span>
               <span className="ds-dim">{t('What is changed afterwards is recorded with the run.')}</span>
             </footer>
-          ) : state === 'replaced' ? null : p.ready ? (
+          ) : state === 'replaced' ? null : (
             <footer className="ds-go">
               <span className="ds-big">
                 {t('Type')} <kbd>{phrase}</kbd> {t('to begin.')}
               </span>
               <span className="ds-dim">{t('It binds exactly this draft. Later changes are recorded.')}</span>
-            </footer>
-          ) : (
-            <footer className="ds-go ds-no">
-              <span>
-                {missing
-                  ? t('The phrase starts nothing while a question is too broad.')
-                  : t('The phrase starts nothing until this draft is ready.')}
-              </span>
             </footer>
           )}
         </article>

@@ -1076,7 +1076,7 @@ parts.ResearchRun =
             {controls}
           </header>
           <div className="ds-lv">
-            <Tree job={job} steer={p.steer === true && !over} act={act} ticking={live ? tick : 0} />
+            <Tree job={job} steer={!over} act={act} ticking={live ? tick : 0} />
             <Feed feed={job.feed} />
           </div>
         </article>
