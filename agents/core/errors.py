@@ -101,6 +101,9 @@ class ModelError(DossierError):
         self.retryable = fault in {"rate", "timeout", "connection", "server"}
 
 
+NOT_IN_TIME = "The model did not answer in time."
+
+
 class BadOutput(DossierError):
     """The model kept answering outside its contract."""
 

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from agents.contracts.frozen import Frozen
 from agents.contracts.frozen import Role as RoleName
 from agents.core.budget import NOTHING, Deadline, Spent, Usage
-from agents.core.errors import BadOutput, ModelError, Reject
+from agents.core.errors import NOT_IN_TIME, BadOutput, ModelError, Reject
 from agents.core.events import Asked, Charged, Event, RoleAsked
 from agents.core.model_answers import NoAnswer, Unclosed, read_answer
 from agents.core.prompts import FENCE_DIGITS, PromptBook
@@ -73,6 +73,8 @@ class Reply:
     """The model that was bound and did not answer; empty when `model` is the one."""
     because: str = ""
     """Why it did not, in words for the user."""
+    hurried: bool = False
+    """It was cut off at a limit that was set for want of time, and not at the role's own."""
 
 
 def shown_name(model: str) -> str:
@@ -228,6 +230,12 @@ async def ask(role: Role[In, Out], given: In, run: AskContext, on_text: OnText |
             stood_in=because,
             stood_in_for=stood_in_for,
         )
+    if reply.hurried:  # not the model's fault: another one stands in for it, also where a bad answer would end the job
+        late = ModelError(
+            f"{role.name!r} was cut off for want of time", fault="timeout", notice=NOT_IN_TIME, model=model.name
+        )
+        late.spent = Spent(role=role.name, model=model.name, usage=usage)
+        raise late
     bad = BadOutput(role.name, reason=reason, attempts=attempt + 1)
     bad.spent = Spent(role=role.name, model=model.name, usage=usage)
     raise bad

@@ -14,7 +14,7 @@ from email.utils import parsedate_to_datetime
 from types import ModuleType
 
 from agents.contracts.frozen import Said
-from agents.core.errors import ModelError, ModelFault
+from agents.core.errors import NOT_IN_TIME, ModelError, ModelFault
 from agents.core.transport import advice
 
 FAULTS: dict[str, ModelFault] = {
@@ -262,7 +262,7 @@ _SAID: dict[ModelFault, str] = {
     "key": "The model provider refused the key. Check {key} in `.env`.",
     "quota": "The quota or credit of the key in {key} is used up.",
     "rate": "The model provider is limiting the rate of requests; please try again in a moment.",
-    "timeout": "The model did not answer in time.",
+    "timeout": NOT_IN_TIME,
     "overflow": "The text was too long for the model {model}.",
     "refused": "The model provider declined to answer this request.",
     "unknown_model": "The provider does not know the model {model}; check its name and the server's address.",

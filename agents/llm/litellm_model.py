@@ -304,7 +304,9 @@ class LiteLLMModel:
                 self._plain_helped |= plain and bool(text.strip())
                 finish: FinishReason = "length" if answer.finish == "length" else "stop"
                 spent = (course.spent + unread + usage).model_copy(update={"calls": course.requests})
-                return Reply(text=text, usage=spent, finish_reason=finish, model=self.name)
+                whole = room_for(ways, request.max_output_tokens, tokens_in) or 0
+                hurried = finish == "length" and sent.room < whole
+                return Reply(text=text, usage=spent, finish_reason=finish, model=self.name, hurried=hurried)
             if better.stream != ways.stream:  # nothing came: it was asked and answered if it answers now
                 unread += usage
             else:

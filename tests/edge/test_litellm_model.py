@@ -746,6 +746,19 @@ async def test_a_slow_spell_keeps_a_model_out_for_seconds_and_not_for_good(https
     assert gate.pace.room(30.0, 100) > 100
 
 
+async def test_an_answer_that_is_cut_off_at_the_pace_of_the_server_is_told_from_one_cut_at_the_roles_own_limit(
+    httpserver, model
+):
+    answers(httpserver, body(content='{"leaves": [{"ti', finish="length"))
+    gate = Pacing().gate("openai")
+    gate.pace.ran_out(20.0, 100, 100)
+
+    slow = await model(gate=gate).reply(request(deadline_s=40.0))
+    quick = await model().reply(request(deadline_s=40.0))
+
+    assert (slow.hurried, quick.hurried) == (True, False)
+
+
 # ---- callbacks
 
 

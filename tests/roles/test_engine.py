@@ -106,6 +106,17 @@ async def test_an_answer_that_stays_cut_keeps_what_was_complete_and_says_so():
     assert isinstance(asked.output, PlanTree)
 
 
+async def test_what_was_cut_off_for_want_of_time_is_no_bad_answer_but_a_late_one():
+    head = Reply(text='{"leaves": [{"title": "Co', usage=Usage(calls=1), finish_reason="length", model="m", hurried=True)
+    _, run = run_with(head, head)
+
+    with pytest.raises(ModelError) as caught:
+        await ask(PLANNER, GIVEN, run)
+
+    assert caught.value.fault == "timeout"
+    assert caught.value.spent.usage.calls == 2
+
+
 async def test_of_a_list_that_code_completes_a_cut_answer_counts_at_once():
     whole = Extraction(
         facts=(PointedFact(sentences=(1,), question=1, sure=0.9), PointedFact(sentences=(2,), question=1, sure=0.9))
