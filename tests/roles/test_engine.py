@@ -107,7 +107,9 @@ async def test_an_answer_that_stays_cut_keeps_what_was_complete_and_says_so():
 
 
 async def test_what_was_cut_off_for_want_of_time_is_no_bad_answer_but_a_late_one():
-    head = Reply(text='{"leaves": [{"title": "Co', usage=Usage(calls=1), finish_reason="length", model="m", hurried=True)
+    head = Reply(
+        text='{"leaves": [{"title": "Co', usage=Usage(calls=1), finish_reason="length", model="m", hurried=True
+    )
     _, run = run_with(head, head)
 
     with pytest.raises(ModelError) as caught:
