@@ -15,7 +15,7 @@ from agents.api.reports import Found, forget_texts, given_to, report_of
 from agents.api.run_routes import status_url
 from agents.api.tree import rows, steer
 from agents.contracts import contract as contracts
-from agents.contracts.contract import Brief
+from agents.contracts.contract import Brief, place
 from agents.contracts.report import (
     OVER,
     Commission,
@@ -34,7 +34,7 @@ from agents.contracts.report import (
     TimeBudget,
 )
 from agents.core.errors import BadRequest
-from agents.core.events import RoundEnded, SearchDone, SourceRejected
+from agents.core.events import NodeChanged, RoundEnded, SearchDone, SourceRejected
 from agents.jobs.changes import Steered, reach_of
 from agents.jobs.job import Job, orchestrator
 from agents.memory.knowledge import forget_with
@@ -246,17 +246,19 @@ def running_phase(job: Job) -> PhaseState:
 
 
 def _running_retries(job: Job, node: str) -> RetryTracking:
-    """Fold the attempts of searches and addresses below a node from what was told so far."""
-    retries = Retries()
+    """Fold the attempts at sub-questions and addresses below a node from what was told so far: those of which one failed."""
+    retries, asks = Retries(), dict[str, str]()
     for numbered in job.run.events:
         match numbered.event:
-            case SearchDone() as done if below(node, done.node):
-                retries = retries.failed(done.text, branch=done.node) if done.failed else retries.completed(done.text)
+            case NodeChanged(state="queued", role="leaf") as leaf:
+                asks[place(leaf.node)] = leaf.doing
+            case SearchDone() as done if below(node, done.node) and (asked := asks.get(place(done.node))):
+                retries = retries.failed(asked, branch=done.node) if done.failed else retries.completed(asked)
             case SourceRejected() as refused if refused.page == "empty" and below(node, refused.node):
                 retries = retries.failed(refused.url, branch=refused.node)
             case _:
                 pass
-    return tracking(retries.as_entries())
+    return tracking(tuple(one for one in retries.as_entries() if one.attempts))
 
 
 def below(node: str, path: str) -> bool:

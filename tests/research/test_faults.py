@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
+from agents.api.jobs_api import running_phase
 from agents.api.metrics import Meter
 from agents.cli.headless import GRADE_CODES, research
 from agents.contracts.finding import Section
@@ -221,6 +222,13 @@ async def test_a_fault_shows_in_grade_tags_methodology_metrics_and_exit_code(fau
     assert all(f"`{tag}`" in report["markdown"] for tag in tags)
     assert report["markdown"] in capfd.readouterr().out
     hold_every_count(job.report, len(job.sources))
+    # What a running job tells over HTTP, folded from its events, is what its report says in the end.
+    told, said = running_phase(job).research, job.report.phase_state.research
+    assert (told.iteration, told.retry_tracking, told.gap_analysis) == (
+        said.iteration,
+        said.retry_tracking,
+        said.gap_analysis,
+    )
 
 
 ASKED_FOR = tree(

@@ -338,7 +338,7 @@ class Rounds:
         for key, child in chosen:
             kind: Literal["leaf", "node"] = "leaf" if isinstance(child, Leaf) else "node"
             runs = "scout" if isinstance(child, Leaf) and child.discovery else kind
-            teller(ctx, ctx.path, kind, child.title, f"{ctx.path}/{key}")("queued", child.objective, f"queued:{key}")
+            teller(ctx, ctx.path, kind, child.title, f"{ctx.path}/{key}")("queued", topic_of(child), f"queued:{key}")
             siblings = (*given.siblings, *(title for title in titles if title != child.title))
             below: LeafGiven | NodeGiven
             if isinstance(child, Leaf):
