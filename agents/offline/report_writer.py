@@ -362,7 +362,8 @@ def _summed_up(
         steps = answering[: 1 if plain else 2][::-1]
         chosen = [*steps, *(unit for unit in chosen[:1] if unit not in steps)]
     sentences: list[str] = []
-    for unit in chosen:
+    # What the sources differ on is told first: it is what a reader must know of the rest.
+    for unit in sorted(chosen, key=lambda unit: not any(unit.numbers & _numbers(one) for one in disputes)):
         dispute = next((one for one in disputes if unit.numbers & _numbers(one)), None)
         if unit.numbers & used:
             continue
