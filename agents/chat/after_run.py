@@ -150,7 +150,8 @@ class Afterwards(Drafting):
 
     async def _what_there_is(self, store: KnowledgeStore) -> None:
         facts = (await in_time(store.stats(self.memory_of), ASKED_S)).by_kind.get("fact", 0)
-        said = self.words("known_all", facts=self.words.counted(facts, "fact"), page=public(PAGE))
+        nothing = "" if facts else f" {self.words('known_samples')}"
+        said = self.words("known_all", facts=self.words.counted(facts, "fact"), page=public(PAGE)) + nothing
         raised = await in_time(store.search(self.memory_of, "", Selection(kinds=("question",)), RAISED), ASKED_S)
         open_ones = tuple(Button(one.text, f"/research {one.text}") for one in raised)
         await self.show(Say(f"{said} {self.words('known_raised')}" if open_ones else said, open_ones))
@@ -171,7 +172,8 @@ class Afterwards(Drafting):
             answer = await self.team.follow_up(Known(references=references, language=self.words.language), question)
             markdown, facts = answer.markdown, answer.facts
         if not facts:
-            return self.words("known_nothing", question=question)
+            samples = f" {self.words('known_samples')}" if self.team.sample else ""
+            return self.words("known_nothing", question=question) + samples
         used = [items[fact] for fact in facts]
         text = linked(markdown, references, facts, lambda fact: place_of(items[fact]))
         open_parts = "; ".join(part.text.rstrip("?") for part in parts_of(question) if not _answered(part, used))

@@ -73,6 +73,15 @@ async def test_what_was_refuted_or_is_somebody_elses_is_no_answer(knowing):
     assert [button.says for button in said.buttons] == ["/research goat cheese in the caves?"]
 
 
+async def test_where_nothing_is_known_it_says_that_samples_are_not_kept(knowing):
+    await knowing.team.memory.forget("local", Selection())
+    knowing.team.sample = True
+
+    for asked in ("/memory", "What do I know about goat cheese?"):
+        (said,) = await knowing(asked)
+        assert "the invented samples are not" in said.text
+
+
 async def test_without_a_question_it_says_what_there_is_and_each_open_question_is_a_button_that_researches_it(knowing):
     update = {"id": "q1", "kind": "question", "text": "Who paid for the Velsmar bridge?", "fact": None}
     await knowing.team.memory.put("local", [BRIDGE.model_copy(update=update)])
