@@ -5,6 +5,9 @@ import contextlib
 import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from contextlib import AbstractAsyncContextManager
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
@@ -33,56 +36,96 @@ def jobs(context: typer.Context) -> None:
         listed()
 
 
-@app.command("list")
-def listed(
+Opens = Callable[["Settings"], AbstractAsyncContextManager[object]]
+Work = Callable[..., Awaitable[None]]
+
+
+def command(
+    group: typer.Typer, opened: Opens, name: str = "", about: str = ""
+) -> Callable[[Work], Callable[..., None]]:
+    """Make a command of work that takes a store, which is opened for it, and the `row` of a job where it names one."""
+
+    def made(work: Work) -> Callable[..., None]:
+        @wraps(work)
+        def run(**given: object) -> None:
+            run_to_exit(_done_with(opened, work, given))
+
+        _, *left = signature(work).parameters.values()
+        left = [Parameter("job_id", one.kind, annotation=JobId) if one.name == "row" else one for one in left]
+        run.__signature__ = Signature(left)  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in left}
+        group.command(name or None, help=about or None)(run)
+        return run
+
+    return made
+
+
+async def _done_with(opened: Opens, work: Work, given: dict[str, object]) -> None:
+    from agents.core.settings import load
+
+    async with opened(load()) as store:
+        if "job_id" in given:
+            given["row"] = await row_of(store, str(given.pop("job_id")))  # type: ignore[arg-type]  # it is of jobs
+        await work(store, **given)
+
+
+@contextlib.asynccontextmanager
+async def opened_store(settings: "Settings") -> "AsyncIterator[Store]":
+    """Open the job store beside whatever process runs its jobs."""
+    from agents.jobs.database import Database, async_url
+    from agents.jobs.store import Store
+
+    database = Database(async_url(settings.database_url.get_secret_value(), settings.data_dir))
+    await database.open()
+    try:
+        yield Store(database)
+    finally:
+        await database.close()
+
+
+@command(app, opened_store, "list")
+async def listed(
+    store: "Store",
     status: Annotated[Status | None, typer.Option(help="Only jobs of this status.")] = None,
     limit: Annotated[int, typer.Option(help="How many.", min=1)] = 30,
 ) -> None:
     """List jobs, newest first."""
-
-    async def work(store: "Store") -> None:
-        rows = await store.jobs(statuses=(status,) if status else (), limit=limit)
-        for row in rows:
-            say(f"{row.id[:12]}  {row.created:%Y-%m-%d %H:%M}  {_state(row):<22} {row.title[:70]}")
-        if not rows:
-            say("There are no jobs.")
-
-    with_store(work)
+    rows = await store.jobs(statuses=(status,) if status else (), limit=limit)
+    for row in rows:
+        say(f"{row.id[:12]}  {row.created:%Y-%m-%d %H:%M}  {_state(row):<22} {row.title[:70]}")
+    if not rows:
+        say("There are no jobs.")
 
 
-@app.command()
-def show(job_id: JobId) -> None:
+@command(app, opened_store)
+async def show(store: "Store", row: "StoredJob") -> None:
     """Say how a job stands."""
-
-    async def work(store: "Store", row: "StoredJob") -> None:
-        steps, events = await store.steps(row.id), await store.events(row.id)
-        failed = sum(1 for _, step in steps.values() if step.value is None)
-        for name, value in {
-            "job": row.id,
-            "title": row.title,
-            "status": _state(row),
-            "stage": row.stage,
-            "note": row.note,
-            "owner": row.owner,
-            "created": f"{row.created:%Y-%m-%d %H:%M:%S} UTC",
-            "changed": f"{row.updated:%Y-%m-%d %H:%M:%S} UTC",
-            "attempt": str(row.attempt),
-            "run by": row.executor,
-            "steps": f"{len(steps)} recorded, {failed} of them failures",
-            "events": str(len(events)),
-        }.items():
-            if value:
-                say(f"{name:>8}  {value}")
-
-    _with_job(job_id, work)
+    steps, events = await store.steps(row.id), await store.events(row.id)
+    failed = sum(1 for _, step in steps.values() if step.value is None)
+    for name, value in {
+        "job": row.id,
+        "title": row.title,
+        "status": _state(row),
+        "stage": row.stage,
+        "note": row.note,
+        "owner": row.owner,
+        "created": f"{row.created:%Y-%m-%d %H:%M:%S} UTC",
+        "changed": f"{row.updated:%Y-%m-%d %H:%M:%S} UTC",
+        "attempt": str(row.attempt),
+        "run by": row.executor,
+        "steps": f"{len(steps)} recorded, {failed} of them failures",
+        "events": str(len(events)),
+    }.items():
+        if value:
+            say(f"{name:>8}  {value}")
 
 
 def _plain(verb: str, said: str) -> None:
     """Add a command that needs nothing but the job."""
 
-    @app.command(verb, help=said)
-    def command(job_id: JobId) -> None:
-        _command(job_id, verb)
+    @command(app, opened_store, verb, said)
+    async def work(store: "Store", row: "StoredJob") -> None:
+        await _done(store, row, verb, "", verb)
 
 
 for _verb, _said in {
@@ -96,21 +139,26 @@ for _verb, _said in {
     _plain(_verb, _said)
 
 
-@app.command()
-def finish(job_id: JobId, branch: Annotated[str, typer.Option(help="Only this branch, as job/0/1.")] = "") -> None:
+@command(app, opened_store)
+async def finish(
+    store: "Store", row: "StoredJob", branch: Annotated[str, typer.Option(help="Only this branch, as job/0/1.")] = ""
+) -> None:
     """Have a job search no further and write from what it has."""
-    _command(job_id, "finish", branch)
+    await _done(store, row, "finish", branch, "finish")
 
 
-@app.command()
-def guidance(job_id: JobId, text: Annotated[str, typer.Argument(help="What the next rounds shall follow.")]) -> None:
+@command(app, opened_store)
+async def guidance(
+    store: "Store", row: "StoredJob", text: Annotated[str, typer.Argument(help="What the next rounds shall follow.")]
+) -> None:
     """Tell a running job what to look at."""
-    _command(job_id, "guidance", text)
+    await _done(store, row, "guidance", text, "guidance")
 
 
-@app.command()
-def export(
-    job_id: JobId,
+@command(app, opened_store)
+async def export(
+    store: "Store",
+    row: "StoredJob",
     out: Annotated[
         Path, typer.Option(help="Write the report here: .md, .html, .json, .pdf, .docx, .bib, .ris or .csl.")
     ],
@@ -118,39 +166,36 @@ def export(
     """Write the report of a job to a file."""
     from agents.cli.headless import check_writable, write_report
 
-    async def work(store: "Store", row: "StoredJob") -> None:
-        check_writable(out)
-        document = await store.report(row.id)
-        if document is None:
-            raise BadRequest(f"Job {row.id[:12]} is {row.status} and has no report.")
-        write_report(document, None, out)
-
-    _with_job(job_id, work)
+    check_writable(out)
+    document = await store.report(row.id)
+    if document is None:
+        raise BadRequest(f"Job {row.id[:12]} is {row.status} and has no report.")
+    write_report(document, None, out)
 
 
-@app.command()
-def replay(
-    job_id: JobId, speed: Annotated[float, typer.Option(help="How many times as fast; 0 is at once.", min=0)] = 0
+@command(app, opened_store)
+async def replay(
+    store: "Store",
+    row: "StoredJob",
+    speed: Annotated[float, typer.Option(help="How many times as fast; 0 is at once.", min=0)] = 0,
 ) -> None:
     """Tell once more what happened in a job, from what is kept, without any network."""
     from agents.api.tree import Tree
     from agents.cli.headless import told
 
-    async def work(store: "Store", row: "StoredJob") -> None:
-        reached, tree = 0.0, Tree()
-        for numbered in await store.events(row.id):
-            if speed:
-                await asyncio.sleep(max(0.0, numbered.seconds - reached) / speed)
-            reached = numbered.seconds
-            if line := told(tree, numbered):
-                say(line)
-
-    _with_job(job_id, work)
+    reached, tree = 0.0, Tree()
+    for numbered in await store.events(row.id):
+        if speed:
+            await asyncio.sleep(max(0.0, numbered.seconds - reached) / speed)
+        reached = numbered.seconds
+        if line := told(tree, numbered):
+            say(line)
 
 
-@app.command()
-def delete(
-    job_id: JobId,
+@command(app, opened_store)
+async def delete(
+    store: "Store",
+    row: "StoredJob",
     force: Annotated[bool, typer.Option("--force", help="Also when it is not over.")] = False,
     facts: Annotated[
         bool | None,
@@ -161,38 +206,33 @@ def delete(
     from agents.core.settings import load
     from agents.memory.knowledge import LOCAL_OWNER, forget_with, open_memory
 
-    async def work(store: "Store", row: "StoredJob") -> None:
-        if not row.over and not force:
-            raise BadRequest(f"Job {row.id[:12]} is {row.status}. Cancel it first, or use --force.")
-        if not row.over:
-            await _answered(store, row, "cancel", "")
-        await store.delete([row.id])
-        await _blobs(store).forget_report(row.id)
-        say("deleted")
-        asked = facts is None and sys.stdin.isatty()
-        if facts or (asked and typer.confirm("Forget what only this job found out too?")):
-            memory = open_memory(load())
-            say(f"forgotten: {await forget_with(memory, row.owner or LOCAL_OWNER, jobs=[row.id])}")
-            if memory is not None:
-                await memory.close()
-
-    _with_job(job_id, work)
+    if not row.over and not force:
+        raise BadRequest(f"Job {row.id[:12]} is {row.status}. Cancel it first, or use --force.")
+    if not row.over:
+        await _answered(store, row, "cancel", "")
+    await store.delete([row.id])
+    await _blobs(store).forget_report(row.id)
+    say("deleted")
+    asked = facts is None and sys.stdin.isatty()
+    if facts or (asked and typer.confirm("Forget what only this job found out too?")):
+        memory = open_memory(load())
+        say(f"forgotten: {await forget_with(memory, row.owner or LOCAL_OWNER, jobs=[row.id])}")
+        if memory is not None:
+            await memory.close()
 
 
-@app.command()
-def purge(
+@command(app, opened_store)
+async def purge(
+    store: "Store",
     days: Annotated[float, typer.Option(help="Days that they have been over, at least.", min=0)],
 ) -> None:
     """Delete jobs that have been over for some days, with events and reports, and the texts that no other job uses."""
     from agents.jobs import retention
 
-    async def work(store: "Store") -> None:
-        blobs = _blobs(store)
-        gone = await retention.purge(store, blobs, days)
-        texts = await retention.sweep(store, blobs)
-        say(f"deleted: {gone} of the jobs, {texts} of the texts")
-
-    with_store(work)
+    blobs = _blobs(store)
+    gone = await retention.purge(store, blobs, days)
+    texts = await retention.sweep(store, blobs)
+    say(f"deleted: {gone} of the jobs, {texts} of the texts")
 
 
 # ---- parts
@@ -210,20 +250,6 @@ async def row_of(store: "Store", job_id: str) -> "StoredJob":
     if len(found) > 1:
         raise BadRequest(f"{len(found)} jobs begin with {job_id}; give more characters.")
     return found[0]
-
-
-def _command(job_id: str, verb: str, argument: str = "") -> None:
-    async def work(store: "Store", row: "StoredJob") -> None:
-        await _done(store, row, verb, argument, verb)
-
-    _with_job(job_id, work)
-
-
-def _with_job(job_id: str, work: "Callable[[Store, StoredJob], Awaitable[None]]") -> None:
-    async def found(store: "Store") -> None:
-        await work(store, await row_of(store, job_id))
-
-    with_store(found)
 
 
 async def _done(store: "Store", row: "StoredJob", verb: str, argument: str, called: str) -> None:
@@ -257,31 +283,6 @@ def _blobs(store: "Store") -> "BlobStore":
 
     folder = load().data_dir
     return BlobStore(folder) if store.database.sqlite else DatabaseBlobStore(folder, store)
-
-
-def with_store(work: "Callable[[Store], Awaitable[None]]") -> None:
-    """Do something with the opened job store; what goes wrong is said and ends the program."""
-    from agents.core.settings import load
-
-    async def opened() -> None:
-        async with opened_store(load()) as store:
-            await work(store)
-
-    run_to_exit(opened())
-
-
-@contextlib.asynccontextmanager
-async def opened_store(settings: "Settings") -> "AsyncIterator[Store]":
-    """Open the job store beside whatever process runs its jobs."""
-    from agents.jobs.database import Database, async_url
-    from agents.jobs.store import Store
-
-    database = Database(async_url(settings.database_url.get_secret_value(), settings.data_dir))
-    await database.open()
-    try:
-        yield Store(database)
-    finally:
-        await database.close()
 
 
 def run_to_exit(work: "Coroutine[None, None, None]") -> None:
@@ -322,21 +323,18 @@ Branch = Annotated[
 def _steering(kind: "Steered", said: str) -> None:
     """Add a command that steers one branch."""
 
-    @app.command(kind, help=said)
-    def command(job_id: JobId, branch: Branch) -> None:
-        async def work(store: "Store", row: "StoredJob") -> None:
-            from agents.api.tree import Tree
-            from agents.jobs.changes import steered
+    @command(app, opened_store, kind, said)
+    async def work(store: "Store", row: "StoredJob", branch: Branch) -> None:
+        from agents.api.tree import Tree
+        from agents.jobs.changes import steered
 
-            nodes = Tree(await store.events(row.id)).view().nodes
-            node = next((one for one in nodes if branch in (one.n, one.id)), None)
-            if node is None:
-                numbers = ", ".join(one.n for one in nodes if one.n) or "none yet"
-                raise BadRequest(f"There is no branch {branch} in this job; there are: {numbers}.")
-            wanted = steered(kind, node.id, f"{node.n} “{node.title}”".strip())
-            await _done(store, row, "change", wanted.model_dump_json(), kind)
-
-        _with_job(job_id, work)
+        nodes = Tree(await store.events(row.id)).view().nodes
+        node = next((one for one in nodes if branch in (one.n, one.id)), None)
+        if node is None:
+            numbers = ", ".join(one.n for one in nodes if one.n) or "none yet"
+            raise BadRequest(f"There is no branch {branch} in this job; there are: {numbers}.")
+        wanted = steered(kind, node.id, f"{node.n} “{node.title}”".strip())
+        await _done(store, row, "change", wanted.model_dump_json(), kind)
 
 
 _steering("stop", "Stop one branch of a running job; what it has found is kept.")
@@ -344,9 +342,10 @@ _steering("drop", "Stop one branch of a running job and leave out what it has fo
 _steering("retry", "Try a failed or stopped branch of a running job again.")
 
 
-@app.command()
-def narrow(
-    job_id: JobId,
+@command(app, opened_store)
+async def narrow(
+    store: "Store",
+    row: "StoredJob",
     only: Annotated[list[str] | None, typer.Option(help="Search and read only this domain (repeatable).")] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="Leave this domain out (repeatable).")] = None,
     since: Annotated[str, typer.Option(help="Only documents since this date: 2019 or 2019-05-01.")] = "",
@@ -374,8 +373,4 @@ def narrow(
         "seconds": None if minutes is None else minutes * 60,
     }  # fmt: skip
     wanted = Command.model_validate({"kind": "limits", "words": words, "limits": limits})
-
-    async def work(store: "Store", row: "StoredJob") -> None:
-        await _done(store, row, "change", wanted.model_dump_json(), wanted.kind)
-
-    _with_job(job_id, work)
+    await _done(store, row, "change", wanted.model_dump_json(), wanted.kind)

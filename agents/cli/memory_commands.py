@@ -1,17 +1,19 @@
 """The command line of the knowledge base: search, show, forget, export, import, embed anew."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from functools import wraps
-from inspect import signature
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from agents.cli.jobs_commands import run_to_exit, say
+from agents.cli.jobs_commands import command, say
 from agents.contracts.fact import Remembered, Selection, Standing
 from agents.core.errors import BadRequest
 from agents.memory.knowledge import LOCAL_OWNER, KnowledgeStore, exported, imported, open_memory
+
+if TYPE_CHECKING:
+    from agents.core.settings import Settings
 
 app = typer.Typer(no_args_is_help=True, help="Search and keep in order what research has found out.")
 
@@ -20,29 +22,14 @@ Kind = Literal["all", "fact", "claim", "question", "gap", "link", "reading", "pl
 Id = Annotated[str, typer.Argument(help="Id of a thing, as the search shows it.")]
 
 
-def command(name: str | None = None) -> Callable[[Callable[..., Awaitable[None]]], None]:
-    """Make a command of what is done with the knowledge base; what goes wrong is said and ends the program."""
-
-    def made(work: Callable[..., Awaitable[None]]) -> None:
-        @wraps(work)
-        def run(**given: object) -> None:
-            run_to_exit(_with_memory(work, given))
-
-        whole = signature(work)
-        run.__signature__ = whole.replace(parameters=list(whole.parameters.values())[1:])  # type: ignore[attr-defined]
-        app.command(name)(run)
-
-    return made
-
-
-async def _with_memory(work: Callable[..., Awaitable[None]], given: Mapping[str, object]) -> None:
-    from agents.core.settings import load
-
-    store = open_memory(load())
+@asynccontextmanager
+async def opened(settings: "Settings") -> AsyncIterator[KnowledgeStore]:
+    """Open the knowledge base."""
+    store = open_memory(settings)
     if store is None:
         raise BadRequest("The knowledge base is switched off: DOSSIER_MEMORY is false.")
     try:
-        await work(store, **given)
+        yield store
     finally:
         await store.close()
 
@@ -53,7 +40,7 @@ def line_of(item: Remembered) -> str:
     return f"{item.id}  {item.seen[:10]}  {item.kind}, {item.verdict}: {' '.join(item.text.split())[:160]}{source}"
 
 
-@command()
+@command(app, opened)
 async def search(
     store: KnowledgeStore,
     text: Annotated[str, typer.Argument(help="Words or a question; none lists what was seen last.")] = "",
@@ -82,7 +69,7 @@ async def search(
         say("Nothing is known of that.")
 
 
-@command()
+@command(app, opened)
 async def show(store: KnowledgeStore, item_id: Id, user: User = LOCAL_OWNER) -> None:
     """Open a thing: its quote in context, its source, its history."""
     found = await store.get(user, Selection(ids=(item_id,)))
@@ -100,7 +87,7 @@ async def show(store: KnowledgeStore, item_id: Id, user: User = LOCAL_OWNER) -> 
         say(f"contradicted by {line_of(other)}")
 
 
-@command()
+@command(app, opened)
 async def forget(
     store: KnowledgeStore,
     item_id: Annotated[str, typer.Argument(help="Id of one thing.")] = "",
@@ -117,7 +104,7 @@ async def forget(
     say(f"forgotten: {await store.forget(user, where)}")
 
 
-@command()
+@command(app, opened)
 async def export(
     store: KnowledgeStore,
     out: Annotated[Path, typer.Argument(help="File to write, JSON Lines.")],
@@ -132,7 +119,7 @@ async def export(
     say(f"written: {count}")
 
 
-@command("import")
+@command(app, opened, "import")
 async def import_(
     store: KnowledgeStore,
     file: Annotated[Path, typer.Argument(help="JSON Lines of an export; they become this user's.")],
@@ -143,7 +130,7 @@ async def import_(
     say(f"new: {new}, known already: {known}, not readable: {broken}")
 
 
-@command()
+@command(app, opened)
 async def reembed(store: KnowledgeStore, user: User = LOCAL_OWNER) -> None:
     """Embed anew after DOSSIER_EMBEDDER was changed; can be broken off, and the old directions stay until all is done."""
     done = await store.reembed(user, lambda done, of: say(f"{done} of {of}"))
