@@ -103,19 +103,11 @@ async def show(store: "Store", row: "StoredJob") -> None:
     steps, events = await store.steps(row.id), await store.events(row.id)
     failed = sum(1 for _, step in steps.values() if step.value is None)
     for name, value in {
-        "job": row.id,
-        "title": row.title,
-        "status": _state(row),
-        "stage": row.stage,
-        "note": row.note,
-        "owner": row.owner,
-        "created": f"{row.created:%Y-%m-%d %H:%M:%S} UTC",
-        "changed": f"{row.updated:%Y-%m-%d %H:%M:%S} UTC",
-        "attempt": str(row.attempt),
-        "run by": row.executor,
+        "job": row.id, "title": row.title, "status": _state(row), "stage": row.stage, "note": row.note, "owner": row.owner,
+        "created": f"{row.created:%Y-%m-%d %H:%M:%S} UTC", "changed": f"{row.updated:%Y-%m-%d %H:%M:%S} UTC",
+        "attempt": str(row.attempt), "run by": row.executor, "events": str(len(events)),
         "steps": f"{len(steps)} recorded, {failed} of them failures",
-        "events": str(len(events)),
-    }.items():
+    }.items():  # fmt: skip
         if value:
             say(f"{name:>8}  {value}")
 

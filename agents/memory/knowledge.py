@@ -146,9 +146,17 @@ class KnowledgeStore(ABC):
     async def owners(self) -> tuple[str, ...]:
         """Name everybody who has a memory here."""
 
-    @abstractmethod
     async def stats(self, owner: str) -> MemoryStats:
         """Count what there is."""
+        kinds, sources, embedded = await self._counted(owner)
+        return MemoryStats(
+            store=self.name, items=sum(kinds.values()), by_kind=kinds, sources=sources, embedded=embedded,
+            embedder=self.embedder.id, dimensions=self.embedder.dimensions,
+        )  # fmt: skip
+
+    @abstractmethod
+    async def _counted(self, owner: str) -> tuple[dict[str, int], int, int]:
+        """Count things by their kind, sources, and what the present embedder has embedded."""
 
     @abstractmethod
     async def close(self) -> None:

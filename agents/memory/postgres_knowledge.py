@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
-from agents.contracts.fact import MemoryStats, Remembered, Selection
+from agents.contracts.fact import Remembered, Selection
 from agents.core.errors import ConfigError
 from agents.memory.embedders import cosines, signs
 from agents.memory.knowledge import (
@@ -96,17 +96,14 @@ class PostgresKnowledge(KnowledgeStore):
         rows = await self._rows("select distinct owner from memory_items order by owner", {})
         return tuple(row["owner"] for row in rows)
 
-    async def stats(self, owner: str) -> MemoryStats:
+    async def _counted(self, owner: str) -> tuple[dict[str, int], int, int]:
         count = "select kind, count(*) as found from memory_items where owner = :owner group by kind"
         pages = "select count(distinct url) as found from memory_items where owner = :owner and kind = 'fact'"
         meant = "select count(*) as found from memory_meanings where owner = :owner and embedder = :embedder and vector <> ''"
         kinds = {row["kind"]: row["found"] for row in await self._rows(count, {"owner": owner})}
         (sources,) = await self._rows(pages, {"owner": owner})
         (embedded,) = await self._rows(meant, {"owner": owner, "embedder": self._embedder})
-        return MemoryStats(
-            store=self.name, items=sum(kinds.values()), by_kind=kinds, sources=sources["found"],
-            embedder=self.embedder.id, dimensions=self.embedder.dimensions, embedded=embedded["found"],
-        )  # fmt: skip
+        return kinds, sources["found"], embedded["found"]
 
     async def close(self) -> None:
         await self._engine.dispose()

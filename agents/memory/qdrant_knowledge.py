@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 from zlib import crc32
 
-from agents.contracts.fact import MemoryStats, Remembered, Selection
+from agents.contracts.fact import Remembered, Selection
 from agents.core.errors import ConfigError
 from agents.memory.knowledge import BATCH, POOL, Embedder, KnowledgeStore, MemoryDown, columns_of, fused, words_of
 from agents.nlp.tokens import content_words, segmented
@@ -76,7 +76,7 @@ class QdrantKnowledge(KnowledgeStore):
 
         return await self._ask(named)
 
-    async def stats(self, owner: str) -> MemoryStats:
+    async def _counted(self, owner: str) -> tuple[dict[str, int], int, int]:
         kinds: Counter[str] = Counter()
         sources: set[str] = set()
         embedded, here = 0, self._collection()
@@ -85,10 +85,7 @@ class QdrantKnowledge(KnowledgeStore):
                 kinds.update(one.kind for one in page)
                 sources |= {one.source.url for one in page if one.source}
                 embedded += len(page) * (name == here)
-        return MemoryStats(
-            store=self.name, items=sum(kinds.values()), by_kind=dict(kinds), sources=len(sources),
-            embedder=self.embedder.id, dimensions=self.embedder.dimensions, embedded=embedded,
-        )  # fmt: skip
+        return dict(kinds), len(sources), embedded
 
     async def close(self) -> None:
         await asyncio.to_thread(self.client.close)

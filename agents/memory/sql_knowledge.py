@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
-from agents.contracts.fact import MemoryKind, MemoryStats, Remembered, Selection
+from agents.contracts.fact import MemoryKind, Remembered, Selection
 from agents.contracts.frozen import digest
 from agents.memory.embedders import cosines, signs
 from agents.memory.knowledge import (
@@ -111,8 +111,8 @@ class SqlKnowledge(KnowledgeStore):
 
         return await asyncio.to_thread(named)
 
-    async def stats(self, owner: str) -> MemoryStats:
-        return await self._ask(owner, _OwnFile.stats)
+    async def _counted(self, owner: str) -> tuple[dict[str, int], int, int]:
+        return await self._ask(owner, _OwnFile.counted)
 
     async def close(self) -> None:
         with self._opening:
@@ -329,17 +329,14 @@ class _OwnFile:
             self._signs.setdefault(kind, _Signs()).add(n, code)
             self._loaded_to = m
 
-    def stats(self) -> MemoryStats:
+    def counted(self) -> tuple[dict[str, int], int, int]:
         with self._reading:
             kinds = dict(self._read.execute("select kind, count(*) from item group by kind").fetchall())
             (sources,) = self._read.execute("select count(distinct url) from item where kind = 'fact'").fetchone()
             (embedded,) = self._read.execute(
                 "select count(*) from meaning where embedder = ?", (self._number(self._read),)
             ).fetchone()
-        return MemoryStats(
-            store=SqlKnowledge.name, items=sum(kinds.values()), by_kind=kinds, sources=sources,
-            embedder=self.embedder.id, dimensions=self.embedder.dimensions, embedded=embedded,
-        )  # fmt: skip
+        return kinds, sources, embedded
 
 
 def _connected(path: Path, owner: str) -> sqlite3.Connection:

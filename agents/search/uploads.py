@@ -81,13 +81,8 @@ async def take(given: Sequence[UploadedFile], known: Sequence[OwnFile], texts: T
             continue
         twin = next((file for file in (*known, *files) if file.card.text_hash == outcome.card.text_hash), None)
         if twin is not None:
-            refused.append(
-                BadRequest(
-                    "“{name}” was not added: it says the same as “{twin}”, which is here already.",
-                    name=outcome.name,
-                    twin=twin.name,
-                )
-            )
+            same = "“{name}” was not added: it says the same as “{twin}”, which is here already."
+            refused.append(BadRequest(same, name=outcome.name, twin=twin.name))
             continue
         files.append(_told_apart(outcome, (*known, *files)))
     if beyond:
