@@ -89,7 +89,8 @@ async def listed(
     )  # fmt: skip
     found = await in_time(store.search(owner, q, where, MOST + 1), ASKED_S)
     shown = found[:MOST]
-    jobs = {one: await _title(site, owner, one) for item in shown for one in item.jobs}
+    finders = dict.fromkeys(one for item in shown for one in item.jobs)
+    jobs = {one: by.title if (by := await site.team.jobs.find(one, owner)) else one for one in finders}
     contrary = Selection(ids=tuple({other for item in shown for other in item.against}))
     others = {one.id: one for one in (await store.get(owner, contrary) if contrary.ids else ())}
     many = words("page_more" if len(found) > MOST else "page_all", facts=words.counted(len(shown), "fact"))
@@ -101,11 +102,6 @@ async def listed(
     return _page(
         words, *said, asked=asked, choices={"verdict": verdicts, "job": jobs}, items=shown, others=others, back=back
     )
-
-
-async def _title(site: Here, owner: str, job_id: str) -> str:
-    job = await site.team.jobs.find(job_id, owner)
-    return job.title if job is not None else job_id
 
 
 @memory_page.get(PAGE + "/quote/{item_id}")
