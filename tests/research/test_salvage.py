@@ -5,15 +5,19 @@ import sqlite3
 
 import pytest
 
-from agents.contracts.fact import ExtractionInput
+from agents.contracts.fact import ExtractionInput, SourceReading
 from agents.contracts.finding import FrameInput, SectionInput
+from agents.contracts.frozen import Said
 from agents.contracts.plan import ReflectionInput
 from agents.contracts.report import Actual
 from agents.contracts.verification import ChallengeInput
-from agents.core.events import SourceRead
+from agents.core.errors import StepFailed
+from agents.core.events import SourceRead, SourceRejected
 from agents.core.port import Handler
 from agents.report.document import build
 from agents.research.pipeline import Means
+from agents.research.reading.leaf import gathered
+from agents.research.reading.read_sources import SourceDone
 from tests.scripted_model import ScriptedModel
 from tests.scripts import ROLES, Worker, world
 
@@ -112,6 +116,18 @@ async def test_whatever_is_raised_wherever_the_report_is_there_and_names_all_tha
 
     document = build("job", outcome, Actual(), engine="m", reasons=True)
     told = document.model_dump_json()
-    read = {numbered.event.source.url for numbered in one.last.events if isinstance(numbered.event, SourceRead)}
+    events = [numbered.event for numbered in one.last.events]
+    read = {event.source.url for event in events if isinstance(event, SourceRead)}
+    read |= {event.url for event in events if isinstance(event, SourceRejected)}
     assert document.references and all(url in told for url in read)
     assert breaking.raised or first == 2
+
+
+def test_a_page_that_was_fetched_and_could_not_be_worked_through_is_named():
+    failure = StepFailed("job/0#extract:0", type_="KeyError", message="x", notice="It broke.", retryable=False)
+    broken_one = SourceDone(reading=SourceReading(rejected=Said("It broke.")), problem=failure.problem())
+
+    _, _, rejected, problems = gathered([broken_one, failure], ["https://a.example/", "https://b.example/"])
+
+    assert [one.url for one in rejected] == ["https://a.example/", "https://b.example/"]
+    assert {one.why for one in rejected} == {"1 of 1 source could not be worked through"} and len(problems) == 2
