@@ -112,7 +112,7 @@ MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670
 TOKEN = re.compile(
     rf"(?P<run>[{UNSPACED}]+)"
     r"|(?P<number>\d{1,3}(?:[.,\u00a0\u202f\u2009]\d{3})+(?![\w.,]*\d)|\d+[.,]\d+(?![\w.,]*\d))"
-    rf"|(?P<word>(?:[^\W_{UNSPACED}]|[{MARKS}])+)"
+    rf"|(?P<word>(?:[^\W_{UNSPACED}]+|[{MARKS}]+)+)"
 )
 """One word, one number with its separators, or one run of characters of a script without spaces."""
 

@@ -17,7 +17,7 @@ _KEPT = 150  # phrases kept of one document
 _TITLE_COUNTS = 2  # occurrences that one in the title is worth
 _PER_WORD = (1.0, 1.5, 1.8)  # a phrase says more than its words
 _REPEATED = 2  # a phrase of several words must occur this often, the title's weight included
-_WORD = re.compile(rf"(?:[^\W_{UNSPACED}]|[{MARKS}])+")
+_WORD = re.compile(rf"(?:[^\W_{UNSPACED}]+|[{MARKS}]+)+")
 _BREAK = re.compile(rf"[^\w\s{MARKS}'\u2019\u2010\u2011-]+|[{UNSPACED}]+|\s{{2,}}|\n")
 # Chinese and Japanese names and nouns: Han characters, or katakana; hiragana parts them.
 _NOUN = re.compile(

@@ -130,7 +130,7 @@ LIMIT_S = 20.0
 """Seconds for taking the text out of a page."""
 
 MAX_MARKUP = 3_000_000
-"""Characters of a page that are looked at: what comes after is cut, and said to be."""
+"""Characters of a document that are looked at: what comes after is cut, and said to be. All of them are worked on here."""
 
 NOT_TEXT = "it is not a text"
 TOO_SLOW = "its text could not be taken out in time"
@@ -246,7 +246,7 @@ def read_here(body: bytes, content_type: str, url: str) -> Document:
     if is_zip(body):
         with archive_of(body, url) as archive:
             page = read_archive(archive, url)
-        return _document(page, page.text, url)
+        return _bounded(_document(page, page.text, url))
     for magic, kind in _BINARY:
         if kind and body.startswith(magic):
             raise SourceError(url, f"it is {kind}" if "read" in kind else f"it is {kind}, not a text")
@@ -255,11 +255,17 @@ def read_here(body: bytes, content_type: str, url: str) -> Document:
     declared = content_type.partition(";")[0].strip().lower()
     suffix = PurePosixPath(urlsplit(url).path).suffix.lower()
     if is_mail(body) or declared == "message/rfc822":
-        return _mail(body, url)
-    text = decode(body, content_type).replace("\r\n", "\n").replace("\r", "\n")
-    text = _FOLDED.sub("", text) if text.startswith(("BEGIN:VCALENDAR", "BEGIN:VCARD")) else text
+        return _bounded(_mail(body, url))
+    whole = decode(body, content_type).replace("\r\n", "\n").replace("\r", "\n")
     if body.startswith(b"{\\rtf"):
-        return _plain(rich_text(text), url)
+        return _bounded(_plain(rich_text(whole), url))  # most of it may be pictures
+    text = whole[:MAX_MARKUP]
+    return _bounded(_written(text, declared, suffix, url), cut=len(whole) > len(text))
+
+
+def _written(text: str, declared: str, suffix: str, url: str) -> Document:
+    """Read what is written in letters, by its first ones, what it is said to be, and the end of its name."""
+    text = _FOLDED.sub("", text) if text.startswith(("BEGIN:VCALENDAR", "BEGIN:VCARD")) else text
     if "\x00" in text[:4_000] or _is_noise(text):
         raise SourceError(url, NOT_TEXT)
     if _HTML.match(text) or ("html" in declared and "<" in text and not _XML.match(text)):
@@ -319,8 +325,6 @@ def _page(html: str, url: str) -> Document:
     # The library behind it takes a moment to load, which a run of documents or ready texts need not wait for.
     from agents.web.html_text import read_html
 
-    cut = len(html) > MAX_MARKUP
-    html = html[:MAX_MARKUP]
     page = read_html(html, url)
     if len(page.text) < _FRAME_TEXT and (framed := _framed(html, url)):
         raise Elsewhere(url, framed)
@@ -328,10 +332,17 @@ def _page(html: str, url: str) -> Document:
     wall = wall_of(html, page.text, 200, url) if url.startswith("http") else None
     if wall and wall.kind != "partial":
         raise SourceError(url, wall.reason)
-    gaps = [wall.reason] if wall else []
-    if cut:
-        gaps.append("it is very long; only its beginning was read")
-    return replace(_document(page, without_demands(page.text) if wall else page.text, url), gaps=tuple(gaps))
+    text = without_demands(page.text) if wall else page.text
+    return replace(_document(page, text, url), gaps=(wall.reason,) if wall else ())
+
+
+def _bounded(page: Document, *, cut: bool = False) -> Document:
+    """Cut what is longer than is looked at, and say so of what was cut here or before."""
+    if not cut and len(page.text) <= MAX_MARKUP:
+        return page
+    pages = tuple((start, min(end, MAX_MARKUP)) for start, end in page.pages if start < MAX_MARKUP)
+    gaps = (*page.gaps, Said("it is very long; only its beginning was read"))
+    return replace(page, text=page.text[:MAX_MARKUP], pages=pages, gaps=gaps)
 
 
 def _framed(html: str, url: str) -> str:

@@ -3,6 +3,7 @@
 import functools
 import io
 import os
+import resource
 import time
 import zipfile
 
@@ -10,7 +11,8 @@ import pytest
 
 from agents.contracts.sources import SearchQuery
 from agents.search.library import Library
-from agents.search.uploads import UploadedFile, take
+from agents.search.uploads import Files, UploadedFile, take
+from agents.web.reader import MAX_MARKUP
 from tests.research.conftest import MemoryTexts
 
 HONEST = "# Herons\n\nThe grey heron nests in May and eats fish in the shallow water of the bay.\n"
@@ -79,6 +81,18 @@ async def test_a_folder_of_traps_is_searched_for_what_is_honest_in_it(folder, tm
     assert "secret" not in found.model_dump_json() and "root:" not in found.model_dump_json()
     assert time.monotonic() - began < 60
     assert {one.url.rpartition("/")[2] for one in library.skipped} >= {"laughs.docx", "bomb.docx", "page.pdf"}
+
+
+async def test_of_an_endless_text_the_beginning_is_read_and_costs_a_bounded_memory():
+    texts, before = MemoryTexts(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    taken = await take([UploadedFile(name="endless.txt", body=b"a" * 20_000_000)], (), texts, "2026-11-27T10:00:00Z")
+    await Files(taken.files, texts).search(SearchQuery(text="When do herons nest?"))
+
+    (file,) = taken.files
+    assert file.gaps == ("it is very long; only its beginning was read",)
+    assert {len(text) for text in texts.texts.values()} == {MAX_MARKUP}
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 250_000
 
 
 @pytest.mark.parametrize("name", HOSTILE)
