@@ -60,6 +60,7 @@ def _rows(test: str, *rows: tuple[str, str, str, str]) -> tuple[Mutation, ...]:
     return tuple(Mutation(requirement, file, old, new, test) for requirement, file, old, new in rows)
 
 
+SETTING = "research/test_settings_act.py::test_turning_a_setting_changes_what_a_user_gets"
 DECISION, LOOP = "unit/test_decision.py", "research/loop/loop_decision.py"
 MUTATIONS = (
     *_rows(
@@ -182,16 +183,18 @@ MUTATIONS = (
         ("S0: the acknowledgement counts branches", "jobs/changes.py", "branches=branches if collecting else 0,", "branches=0,"),
         ("S0: the acknowledgement names the next round", "jobs/changes.py", "if collecting and (rounds is None or following <= rounds) else None", "if False else None"),
     ),
-    *_rows(
-        "research/test_settings_act.py",
-        ("S3: the bound on depth", "team.py", "depth=settings.max_depth,", "depth=3,"),
-        ("Spec 12: results that a writer is shown", "team.py", "context_results=self.settings.context_results,", ""),
-        ("S2: branches at once", "team.py", "side_by_side=settings.max_concurrent_research_units,", "side_by_side=5,"),
-        ("Spec 9: calls at once", "jobs/config.py", "per_job=settings.max_concurrency,", "per_job=6,"),
-        ("S4 §6: claims are settled by evidence", "research/challenge/claim_ledger.py", "passed=passed >= wanted.min_claims", "passed=True"),
-        ("S4 §6: the judge's confidence", "team.py", "getattr(settings, whose + name) for name in names", "getattr(settings, name if name == 'min_report_confidence' else whose + name) for name in names"),
-        ("S4 §6: figures that fall short are told to the judge", "research/challenge/claim_ledger.py", "        elif not gate.passed:", "        elif False:"),
-        ("S2 FR-06: searches of a leaf are a cap of the contract", "research/planning/freeze_contract.py", "        searches_per_leaf=limits.searches_per_leaf,\n", ""),
+    *(
+        Mutation(*rest, f"{SETTING}[{turned}-job]")
+        for turned, *rest in (
+            ("depth", "S3: the bound on depth", "team.py", "depth=settings.max_depth,", "depth=3,"),
+            ("results that a writer is shown", "Spec 12: results that a writer is shown", "team.py", "context_results=self.settings.context_results,", ""),
+            ("branches at once", "S2: branches at once", "team.py", "side_by_side=settings.max_concurrent_research_units,", "side_by_side=5,"),
+            ("calls at once", "Spec 9: calls at once", "jobs/config.py", "per_job=settings.max_concurrency,", "per_job=6,"),
+            ("judge_min_evidence_per_claim", "S4 §6: claims are settled by evidence", "research/challenge/claim_ledger.py", "passed=passed >= wanted.min_claims", "passed=True"),
+            ("judge_min_report_confidence", "S4 §6: the judge's confidence", "team.py", "getattr(settings, whose + name) for name in names", "getattr(settings, name if name == 'min_report_confidence' else whose + name) for name in names"),
+            ("judge_min_report_confidence", "S4 §6: figures that fall short are told to the judge", "research/challenge/claim_ledger.py", "        elif not gate.passed:", "        elif False:"),
+            ("searches of a leaf", "S2 FR-06: searches of a leaf are a cap of the contract", "research/planning/freeze_contract.py", "        searches_per_leaf=limits.searches_per_leaf,\n", ""),
+        )
     ),
     *_rows(
         "chat/test_conversation.py",
