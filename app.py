@@ -116,9 +116,8 @@ async def contract_edit(action: cl.Action) -> str:
 @sio.on("client_message")
 async def on_client_message(sid: str, payload: MessagePayload) -> None:
     """Hand a message on, with as many files as a page sends at most: each that is named would be read."""
-    await sio.dossier_message(
-        sid, {**payload, "fileReferences": (payload.get("fileReferences") or [])[: chat.most_files]}
-    )
+    files = (payload.get("fileReferences") or [])[: chat.most_files]
+    await sio.dossier_message(sid, {**payload, "fileReferences": files})
 
 
 @sio.on("stop")

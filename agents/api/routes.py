@@ -119,15 +119,7 @@ NEEDED = frozenset(
 )
 """What the page asks of Chainlit. Nothing else of its stays up: it describes its routes to everybody, and some of them (ratings,
 elements, sharing) take an id without asking whose it is."""
-UNUSED = (
-    "edit_message",
-    "message_favorite",
-    "fetch_favorites",
-    "window_message",
-    "audio_start",
-    "audio_chunk",
-    "audio_end",
-)
+UNUSED = "edit_message message_favorite fetch_favorites window_message audio_start audio_chunk audio_end".split()
 """What a page could send over its socket for parts of Chainlit that are off here, and that it would do all the same."""
 
 
