@@ -209,6 +209,15 @@ def test_in_another_language_what_says_what_was_asked_comes_before_what_only_has
     assert answer_of(part, [beside])[0] == "answered"
 
 
+def test_the_spouse_of_somebody_in_a_film_is_not_that_of_its_director():
+    question = one("Who is the spouse of The Long Quay's main director?")
+    head = "The Long Quay is a 2014 drama film directed by Tom Alder."
+    quote = "It follows the story of Margaret and her husband, Walter Crane, who took credit for her paintings."
+    assert not answers(question, quote, "The Long Quay", head)
+    lead = [f"The Long Quay. {head}"]
+    assert answers(question, "Tom Alder's spouse is the actress Helen Marsh.", "Tom Alder", lead=lead)
+
+
 @pytest.mark.parametrize(
     ("question", "words"),
     [

@@ -67,6 +67,7 @@ _LIFE = re.compile(
 )
 """Dates of birth and death in brackets behind a name."""
 _NUMBERS = re.compile(r"\d+")
+_WHOSE = re.compile(r"\bof\b|['’]s\b")
 _CLAUSE = re.compile(
     r"[,;:]\s+|\s(?:and|but|while|whereas|und|aber|während|dagegen|et|mais|tandis que|y|pero|mientras)\s", re.IGNORECASE
 )
@@ -188,7 +189,9 @@ def answers(question: Question, quote: str, title: str = "", head: str = "", lea
     asked = question.matter
     if question.kind in PAIRED and nationalities(quote):
         asked -= nationalities(question.text)  # who is English is told from who is American
-    if share(asked, around) < (OF_THE_MATTER if question.kind in PAIRED else NEARLY_ALL):
+    # Of the spouse of a film's director, words on some spouse say nothing because the film's first words name a director.
+    near = " ".join((quote, *lead)) if question.kind == "who" and len(_WHOSE.findall(question.text)) > 1 else around
+    if share(asked, near) < (OF_THE_MATTER if question.kind in PAIRED else NEARLY_ALL):
         return False
     said_before = " ".join(lead)
     new = frozenset(word for word in question.matter if not lead or not share(frozenset({word}), said_before))
