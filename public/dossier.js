@@ -640,7 +640,9 @@ function stayAtQuestion() {
   const last = asked[asked.length - 1],
     frame = last.closest('.overflow-y-auto');
   const back = () => {
-    if (!last.isConnected || !frame) return;
+    // A report that has come meanwhile is what was waited for (see `showReport`).
+    const come = [...document.querySelectorAll('.ds-report[data-report="here"]')].at(-1);
+    if (!last.isConnected || !frame || come?.compareDocumentPosition(last) & Node.DOCUMENT_POSITION_PRECEDING) return;
     const at = last.getBoundingClientRect().top,
       window_ = frame.getBoundingClientRect();
     // In the lower half there is no room for its answer, which may be late.
