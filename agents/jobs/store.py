@@ -6,6 +6,7 @@ Texts and reports in the database: for several machines, which share no folder.
 import uuid
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -81,6 +82,7 @@ class StoredCommand(Frozen):
     outcome: str
 
 
+Insert = sqlite.Insert | postgresql.Insert
 _LIMITS = TypeAdapter(Limits)
 LISTED = tuple(tables.jobs.c[name] for name in StoredJob.model_fields)
 EVENTS, COMMANDS = "dossier_events", "dossier_commands"
@@ -96,17 +98,9 @@ class Store:
     def __init__(self, database: Database) -> None:
         self.database = database
 
-    def insert(self, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
-        """Make an insert that leaves rows alone which are there already."""
-        return self.bare_insert(table).on_conflict_do_nothing()
-
-    def bare_insert(self, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
-        return sqlite.insert(table) if self.database.sqlite else postgresql.insert(table)
-
-    def upsert(self, table: sa.Table, keys: Sequence[str], *names: str) -> sqlite.Insert | postgresql.Insert:
-        """Make an insert that changes these columns of a row that is there already."""
-        insert = self.bare_insert(table)
-        return insert.on_conflict_do_update(index_elements=keys, set_={name: insert.excluded[name] for name in names})
+    def insert(self, table: sa.Table, keys: tuple[str, ...] = (), *names: str) -> Insert:
+        """Make an insert that leaves rows alone which are there already, but for these columns of rows with such keys."""
+        return _insert(self.database.sqlite, table, keys, names)
 
     async def rows(self, query: sa.Executable) -> Sequence[sa.RowMapping]:
         """Read all rows that a query gives."""
@@ -115,8 +109,7 @@ class Store:
 
     async def texts(self, query: sa.Executable) -> Sequence[str]:
         """Read the only column that a query gives."""
-        async with self.database.reading() as connection:
-            return (await connection.execute(query)).scalars().all()
+        return [value for row in await self.rows(query) for value in row.values()]
 
     async def write(self, query: sa.Executable) -> int:
         """Write in a transaction of its own; says how many rows there were."""
@@ -196,8 +189,7 @@ class Store:
     async def using_text(self, text_hash: str) -> list[StoredJob]:
         used = sa.select(tables.text_uses.c.job_id).where(tables.text_uses.c.hash == text_hash)
         given = tables.jobs.c.commission.contains(text_hash, autoescape=True)
-        query = sa.select(*LISTED).where(tables.jobs.c.id.in_(used) | given)
-        return await self._jobs(query)
+        return await self._jobs(sa.select(*LISTED).where(tables.jobs.c.id.in_(used) | given))
 
     async def states(self, job_ids: Sequence[str]) -> dict[str, StoredJob]:
         return {row.id: row for row in await self._jobs(sa.select(*LISTED).where(tables.jobs.c.id.in_(job_ids)))}
@@ -308,7 +300,7 @@ class Store:
     # ---- workers
 
     async def seen(self, executor: str, place: str) -> None:
-        insert = self.upsert(tables.workers, ["executor"], "place", "seen")
+        insert = self.insert(tables.workers, ("executor",), "place", "seen")
         await self.write(insert.values(executor=executor, place=place, seen=now()))
 
     async def living(self, since: datetime) -> list[str]:
@@ -321,17 +313,23 @@ class Store:
         workers, jobs = tables.workers, tables.jobs
         alive = sa.exists().where(workers.c.executor == jobs.c.executor, workers.c.seen >= before)
         begun = (jobs.c.status == "running") | ((jobs.c.status == "queued") & (jobs.c.executor != ""))
-        query = sa.select(*LISTED).where(begun, ~alive)
-        return await self._jobs(query)
+        return await self._jobs(sa.select(*LISTED).where(begun, ~alive))
 
 
 async def insert_all(connection: AsyncConnection, store: Store, table: sa.Table, rows: Sequence[Row]) -> None:
     """Insert rows, those that are there already left alone; a step that was done anew takes the former one's place."""
     if not rows:
         return
-    is_steps = table is tables.steps
-    insert = store.upsert(table, ["job_id", "key"], "attempt", "record", "at") if is_steps else store.insert(table)
-    await connection.execute(insert, [dict(row) for row in rows])
+    changing = ("attempt", "record", "at") if table is tables.steps else ()
+    await connection.execute(store.insert(table, ("job_id", "key"), *changing), [dict(row) for row in rows])
+
+
+@cache  # made anew for each row, it would take a fifth of the time of writing it
+def _insert(in_file: bool, table: sa.Table, keys: tuple[str, ...], names: tuple[str, ...]) -> Insert:
+    insert = sqlite.insert(table) if in_file else postgresql.insert(table)
+    if not names:
+        return insert.on_conflict_do_nothing()
+    return insert.on_conflict_do_update(index_elements=keys, set_={name: insert.excluded[name] for name in names})
 
 
 def _of(owner: str | None, statuses: Sequence[JobStatus]) -> sa.ColumnElement[bool]:
@@ -365,7 +363,7 @@ class DatabaseBlobStore(BlobStore):
         name = digest(text)
         row = {"hash": name, "body": text.encode("utf-8", "surrogatepass"), "at": now()}
         async with self.store.database.begin() as connection:
-            await connection.execute(self.store.upsert(tables.texts, ["hash"], "at"), [row])
+            await connection.execute(self.store.insert(tables.texts, ("hash",), "at"), [row])
         return name
 
     async def get(self, text_hash: str) -> str:

@@ -89,8 +89,7 @@ class Writer:
             )
             usage = Charged.model_validate({"usage": json.loads(record.value).get("usage") or {}}).usage
         if usage.calls or usage.searches:
-            spent = {"job_id": job_id, "key": key, "attempt": attempt, **usage.model_dump()}
-            batch.rows[tables.costs].append(spent)
+            batch.rows[tables.costs].append({"job_id": job_id, "key": key, "attempt": attempt, **usage.model_dump()})
         await self.flush()
         if (job_id, attempt) in self._fenced:
             raise Fenced(job_id)

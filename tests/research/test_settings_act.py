@@ -148,6 +148,10 @@ TURNED = (
 )  # fmt: skip
 
 
+USUAL = {}
+"""What is got before a setting is turned: the same job for all settings that begin with the same ones."""
+
+
 async def asked(face, folder, settings, said):
     """Ask the same question of a team with these settings; gives the job behind the answer."""
     model = Metered(by_role=dict.fromkeys([role.name for role in ROLES], FlatWorker(FLAT, **said)))
