@@ -205,3 +205,15 @@ def test_an_old_chat_opens_at_its_last_question(tab):
     page.page.wait_for_timeout(1800)
     top = page.page.locator("[data-step-type=user_message]").last.bounding_box()["y"]
     assert 0 <= top < 320
+
+
+def test_a_report_that_comes_at_once_stays_in_sight(tab, server):
+    server.pace(0)
+    page = tab(width=360, height=740).drafts(FEASIBLE)
+    page.say("Authorized to execute")
+    page.reads()
+
+    page.page.wait_for_timeout(3500)  # until then a question that was sent is kept in sight
+    top = page.page.locator(".ds-report").evaluate("report => report.getBoundingClientRect().top")
+
+    assert 0 <= top < 200
