@@ -9,15 +9,12 @@ next of the rounds that it makes anyway.
 import asyncio
 import hashlib
 import logging
-import sqlite3
 import time
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
-from functools import partial
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import aiosqlite
 import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.exc import SQLAlchemyError
@@ -29,6 +26,7 @@ from agents.jobs import schema as tables
 
 if TYPE_CHECKING:
     import asyncpg
+    from sqlalchemy.dialects.sqlite.aiosqlite import AsyncAdapt_aiosqlite_connection
 
 REVISION = "0004"
 """That of the tables of `schema`, and of what is recorded in them; raised by hand when either changes."""
@@ -60,15 +58,18 @@ TABLES_LOCK = int.from_bytes(hashlib.sha256(b"dossier tables").digest()[:7], "bi
 """Number of PostgreSQL's advisory lock under which one process makes the tables."""
 
 
-DRIVERS = {"postgresql": "postgresql+asyncpg", "postgres": "postgresql+asyncpg", "sqlite": "sqlite+aiosqlite"}
-
-
 def async_url(url: str, data_dir: Path) -> str:
     """Give the address of the store: the file in the data folder by default, else what the operator set, with the driver."""
     if not url:
         return f"sqlite+aiosqlite:///{data_dir / 'jobs.db'}"
-    scheme, colon, rest = url.partition(":")
-    return DRIVERS.get(scheme, scheme) + colon + rest
+    for prefix, driver in (
+        ("postgresql://", "postgresql+asyncpg://"),
+        ("postgres://", "postgresql+asyncpg://"),
+        ("sqlite://", "sqlite+aiosqlite://"),
+    ):
+        if url.startswith(prefix):
+            return driver + url.removeprefix(prefix)
+    return url
 
 
 def plain_url(url: str) -> str:
@@ -119,45 +120,41 @@ class Database:
             shown = sa.make_url(self.url).render_as_string(hide_password=True)
             raise ConfigError(f"The database {shown} can't be used: {_cause(error)}.") from error
 
-    def begin(self) -> AbstractAsyncContextManager[AsyncConnection]:
-        return self.write.begin()
+    @asynccontextmanager
+    async def begin(self) -> AsyncIterator[AsyncConnection]:
+        async with self.write.begin() as connection:
+            yield connection
 
-    def reading(self) -> AsyncConnection:
-        return self.read.connect()
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[AsyncConnection]:
+        async with self.read.connect() as connection:
+            yield connection
 
     async def close(self) -> None:
-        for engine in {self.write, self.read}:
-            await engine.dispose()
+        await self.write.dispose()
+        if self.read is not self.write:
+            await self.read.dispose()
 
 
 def _engine(url: str, begin: str, busy_ms: int, pool_size: int | None = None) -> AsyncEngine:
     bounds = {} if pool_size is None else {"pool_size": pool_size, "max_overflow": 0}
-    if not url.startswith("sqlite"):
-        return create_async_engine(url, **bounds)
-    file = sa.make_url(url).database or ":memory:"
-    # We say BEGIN ourselves: the driver's own comes too late for a transaction that reads before it writes.
-    connect = partial(sqlite3.connect, file, busy_ms / 1000, check_same_thread=False, isolation_level=None)
-    engine = create_async_engine(url, async_creator=lambda: _Connection(connect, 1), **bounds)
-    for pragma in PRAGMAS:
-        event.listen(engine.sync_engine, "connect", lambda made, _, one=pragma: made.cursor().execute(f"PRAGMA {one}"))
-    event.listen(engine.sync_engine, "begin", lambda connection: connection.exec_driver_sql(f"BEGIN {begin}"))
+    engine = create_async_engine(url, **bounds)
+    if engine.dialect.name == "sqlite":
+
+        @event.listens_for(engine.sync_engine, "connect")
+        def _set_up(connection: "AsyncAdapt_aiosqlite_connection", _: object) -> None:
+            cursor = connection.cursor()
+            for pragma in (*PRAGMAS, f"busy_timeout={busy_ms}"):
+                cursor.execute(f"PRAGMA {pragma}")
+            cursor.close()
+            # We say BEGIN ourselves: the driver's own comes too late for a transaction that reads before it writes.
+            connection.isolation_level = None
+
+        @event.listens_for(engine.sync_engine, "begin")
+        def _begin(connection: sa.Connection) -> None:
+            connection.exec_driver_sql(f"BEGIN {begin}")
+
     return engine
-
-
-class _Connection(aiosqlite.Connection):
-    """One whose cursors come and go without a turn of its thread: a transaction is written in two thirds of the time."""
-
-    def __init__(self, connect: Callable[[], sqlite3.Connection], chunk: int) -> None:
-        super().__init__(connect, chunk)
-        self._thread.daemon = True
-
-    def cursor(self) -> "_Cursor":  # type: ignore[override]  # SQLAlchemy only enters it
-        return _Cursor(self, self._conn.cursor())
-
-
-class _Cursor(aiosqlite.Cursor):
-    async def close(self) -> None:
-        self._cursor.close()
 
 
 def _cause(error: Exception) -> str:
