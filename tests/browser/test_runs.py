@@ -101,6 +101,7 @@ def test_a_stopped_run_writes_from_what_it_found_at_a_click(tab, server):
 def test_a_cut_connection_shows_the_state_within_a_second_of_its_return(tab, server):
     server.pace(1.0)
     page = tab().starts(FEASIBLE)
+    page.page.wait_for_selector(".ds-run[data-link=live]")
     page.context.set_offline(True)
     page.page.wait_for_timeout(1000)
     page.context.set_offline(False)
