@@ -271,6 +271,37 @@ window.dossier = Object.freeze(shared);
 // ------------------------------------------------------------------ citation chips
 /** Path below which a proxy serves us, as the page says. */
 const rootPath = (document.querySelector('meta[property="og:root_path"]')?.content || '').replace(/\/$/, '');
+
+// ------------------------------------------------------------------ a cut connection
+/* Chainlit's page leaves the chat for the empty first page when one of its own questions fails by a cut connection,
+ * though the chat is on the server and goes on there. Such a question is asked again until there is an answer. */
+const CHAINLIT_ASKS = ['/user', '/auth/config', '/project/'];
+const plainFetch = window.fetch.bind(window);
+
+function networkIsBack() {
+  return new Promise((resolve) => {
+    const beat = setTimeout(resolve, 1000);
+    window.addEventListener('online', () => (clearTimeout(beat), resolve()), { once: true });
+  });
+}
+
+window.fetch = async (asked, how = {}) => {
+  const { origin, pathname } = new URL(asked.url ?? asked, window.location.href);
+  const path = pathname.slice(rootPath.length);
+  const again =
+    (how.method ?? asked.method ?? 'GET') === 'GET' &&
+    origin === window.location.origin &&
+    CHAINLIT_ASKS.some((start) => path.startsWith(start));
+  for (;;) {
+    try {
+      return await plainFetch(asked, how);
+    } catch (e) {
+      if (!again || how.signal?.aborted || asked.signal?.aborted) throw e;
+      await networkIsBack();
+    }
+  }
+};
+
 const CHIP = 'a[href*="/quote/"]:is([href*="/research/jobs/"], [href*="/memory/"]):not(.ds-plain)';
 const narrow = matchMedia('(max-width: 640px)');
 const calm = matchMedia('(prefers-reduced-motion: reduce)');

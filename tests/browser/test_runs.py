@@ -3,6 +3,8 @@
 import json
 import time
 
+import pytest
+
 from tests.browser.conftest import Tab
 from tests.browser.test_chat import FEASIBLE, PHRASE
 from tests.browser.test_reach import findings
@@ -113,6 +115,22 @@ def test_a_cut_connection_shows_the_state_within_a_second_of_its_return(tab, ser
     assert page.page.locator(".ds-report").count() == 1
     # A second on a machine that does nothing else; the figures are measured by tests/bench/chat.py.
     assert back_s < 5
+
+
+@pytest.mark.parametrize("after_ms", [0, 200, 400, 800])
+def test_a_connection_that_is_cut_while_a_run_begins_leaves_the_chat_where_it_is(tab, server, after_ms):
+    server.pace(1.0)
+    page = tab()
+    page.drafts(FEASIBLE)
+    page.say("Authorized to execute")
+    page.page.wait_for_timeout(after_ms)
+    page.context.set_offline(True)
+    page.page.wait_for_timeout(1000)
+    page.context.set_offline(False)
+    page.page.wait_for_selector(".ds-run, [data-job=done]")
+    server.pace(0)
+    page.reads()
+    assert "/thread/" in page.page.url
 
 
 def test_a_run_that_is_deleted_while_watched_is_said_to_be_gone(tab):
