@@ -17,7 +17,6 @@ import heapq
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, ParamSpec, Protocol, TypeVar, overload
 
@@ -155,16 +154,8 @@ async def computed(function: Callable[P, A], *args: P.args, **given: P.kwargs) -
     return await asyncio.get_running_loop().run_in_executor(_COMPUTING, partial(function, *args, **given))
 
 
-@dataclass(frozen=True)
-class Handler:
-    """One kind of branch: contract in, contract out."""
-
-    run: Callable[..., Awaitable[Any]]
-    """`async (ctx, given) -> gives`."""
-    takes: type[Frozen]
-    gives: type[Frozen]
-
-
+Handler = Callable[..., Awaitable[Any]]
+"""One kind of branch, `async (ctx, given) -> out`: contract in, contract out."""
 Handlers = Mapping[str, Handler]
 """Kinds of branches by name; built once by the composition root."""
 

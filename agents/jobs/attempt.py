@@ -168,7 +168,7 @@ class Attempt:
         """Do the work of a handler here and now."""
         from agents.jobs.ctx import RunCtx
 
-        return gives.model_validate(await self.handlers[kind].run(RunCtx(self, path, self.budget), given))
+        return gives.model_validate(await self.handlers[kind](RunCtx(self, path, self.budget), given))
 
     def take_up(self, events: list[Numbered], steps: Mapping[str, tuple[int, StepRecord]]) -> None:
         """Go on from the events and steps that are in the store."""

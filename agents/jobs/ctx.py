@@ -207,7 +207,7 @@ class RunCtx:
         budget = self.budget.share(limits, name=path, elapsed_s=reached.elapsed)
         ctx = RunCtx(self.run, path, budget, depth=self.depth + 1, reached=reached)
         try:
-            out = await self.run.handlers[kind].run(ctx, given)
+            out = await self.run.handlers[kind](ctx, given)
             return gives.model_validate_json(out.model_dump_json())  # as it would come out of a store
         except StepFailed:
             raise

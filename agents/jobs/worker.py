@@ -157,7 +157,7 @@ class Worker:
 
         async def outcome() -> Outcome:
             try:
-                return Outcome.model_validate(await research.run(RunCtx(run, ROOT, run.budget), job.commission))
+                return Outcome.model_validate(await research(RunCtx(run, ROOT, run.budget), job.commission))
             except SQLAlchemyError as error:
                 # Not the job's fault: a database is away. Nothing is recorded, so that it can be taken up again.
                 run.break_off(error)

@@ -227,7 +227,7 @@ def research_handler(context: RunContext, means: Means) -> Handler:
         checks = known[0].checks if isinstance(known[0], Checks) else ()
         return await checked(ctx, context, outcome, challenged, means.thresholds, judge, checks, reasons=means.reasons)
 
-    return Handler(run=run, takes=Commission, gives=Outcome)
+    return run
 
 
 def _root(plan: Plan, brief: Brief, loop: LoopSettings, closing: ClosingTask | None, several: bool) -> NodeGiven:

@@ -352,14 +352,14 @@ def _told(draft: Handler, memory: Recollection) -> Handler:
         memory.note(known.fault)
         if (plan := known.plan) is None:
             brief = brief.model_copy(update={"known": (*brief.known, *known.lines)})
-            drafted: Plan = await draft.run(ctx, given.model_copy(update={"brief": brief}))
+            drafted: Plan = await draft(ctx, given.model_copy(update={"brief": brief}))
             if not known.lines:
                 return drafted
             plan = drafted
             known = await ctx.call("covered", "0", memory.known, asked, setting, plan, gives=KnownPlan, pool="local")
         return _marked_plan(plan, known.counts) if known.counts else plan
 
-    return Handler(run=run, takes=DraftGiven, gives=Plan)
+    return run
 
 
 def _marked_plan(plan: Plan, counts: Sequence[int]) -> Plan:
@@ -377,11 +377,11 @@ def _asking(first: Handler, leaf: Handler, context: RunContext, memory: Recollec
         if given.leaf.searches and not ctx.finishing and ctx.left != 0:
             given = await _recalled(ctx, context, memory, given)
             handler = first if given.leaf.searches else leaf
-        finding: Finding = await handler.run(ctx, given)
+        finding: Finding = await handler(ctx, given)
         memory.met(finding)
         return finding
 
-    return Handler(run=run, takes=LeafGiven, gives=Finding)
+    return run
 
 
 async def _recalled(ctx: Ctx, context: RunContext, memory: Recollection, given: LeafGiven) -> LeafGiven:
@@ -423,8 +423,8 @@ async def _recalled(ctx: Ctx, context: RunContext, memory: Recollection, given: 
 def _adding(research: Handler, memory: Recollection) -> Handler:
     async def run(ctx: Ctx, given: Commission) -> Outcome:
         memory.job = ctx.job_id
-        outcome: Outcome = await research.run(ctx, given)
+        outcome: Outcome = await research(ctx, given)
         note = await ctx.call("remember", "0", memory.remember, ctx.job_id, outcome, gives=MemoryNote, pool="local")
         return outcome.model_copy(update={"memory": note})
 
-    return Handler(run=run, takes=Commission, gives=Outcome)
+    return run

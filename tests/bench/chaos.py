@@ -33,7 +33,6 @@ from sqlalchemy.exc import OperationalError  # noqa: E402
 from agents.contracts.sources import SearchResult  # noqa: E402
 from agents.core.errors import ModelError, SearchError, SourceError  # noqa: E402
 from agents.core.events import SourceRead  # noqa: E402
-from agents.core.port import Handler  # noqa: E402
 from agents.core.prompts import load  # noqa: E402
 from agents.core.role import Reply  # noqa: E402
 from agents.core.settings import Settings  # noqa: E402
@@ -176,9 +175,9 @@ def crashing(handlers, fault):
         async def run(ctx, given):
             if fault.strikes("code crash"):
                 raise ZeroDivisionError("nobody thought of this")
-            return await inner.run(ctx, given)
+            return await inner(ctx, given)
 
-        made[victim] = Handler(run=run, takes=inner.takes, gives=inner.gives)
+        made[victim] = run
         return made
 
     return some

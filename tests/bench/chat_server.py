@@ -6,9 +6,7 @@ import time
 
 import agents.team
 from agents.api.serve import serve
-from agents.contracts.report import Commission, Outcome
 from agents.core.events import NodeChanged
-from agents.core.port import Handler
 from agents.core.settings import load
 from agents.research.pipeline import research_handler
 
@@ -52,7 +50,7 @@ def storm(context, means):
                 changed(key * 7 % (NODES - NODES // 10 - 1), STATES[key % len(STATES)], key, ctx)
             await asyncio.sleep(0.1)
 
-    return Handler(run=run, takes=Commission, gives=Outcome)
+    return run
 
 
 if __name__ == "__main__":

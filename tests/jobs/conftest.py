@@ -8,9 +8,8 @@ import pytest
 
 from agents.contracts.contract import Brief
 from agents.contracts.frozen import Frozen
-from agents.contracts.report import Commission, Outcome
+from agents.contracts.report import Commission
 from agents.core.budget import Limits
-from agents.core.port import Handler
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.client import Client
 from agents.jobs.config import JobStoreConfig, MaintenancePolicy
@@ -41,8 +40,7 @@ def bench_of(root, handlers=None, closed=None):
         def document(job_id, out, actual):
             return build(job_id, out, actual, engine="some/model", reasons=True)
 
-        branches = {kind: Handler(run=run, takes=Given, gives=Word) for kind, run in (handlers or {}).items()}
-        table = {"research": Handler(run=research, takes=Commission, gives=Outcome), **branches}
+        table = {"research": research, **(handlers or {})}
         close = (lambda: closed.append(1)) if closed is not None else (lambda: None)
         return JobSetup(handlers=table, build=document, close=close, steering=steering)
 

@@ -3,9 +3,8 @@
 import asyncio
 import time
 
-from agents.contracts.report import Commission, Outcome
+from agents.contracts.report import Commission
 from agents.contracts.verification import Judgement, Truth
-from agents.core.port import Handler
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.client import Client
 from agents.jobs.config import JobStoreConfig
@@ -36,7 +35,7 @@ def judged(verdicts, made):
         def document(job_id, out, actual):
             return build(job_id, out, actual, engine="some/model", reasons=True)
 
-        table = {"research": Handler(run=research, takes=Commission, gives=Outcome)}
+        table = {"research": research}
         return JobSetup(handlers=table, build=document, steering=steering)
 
     return bench

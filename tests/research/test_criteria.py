@@ -15,7 +15,6 @@ from agents.contracts.response import AgentResponse
 from agents.contracts.verification import Verified, VerifiedRow
 from agents.core.errors import ConfigError, SearchError
 from agents.core.events import RoundEnded
-from agents.core.port import Handler
 from agents.core.prompts import load as load_prompts
 from agents.core.settings import Settings, load
 from agents.core.transport import RetryPolicy
@@ -325,9 +324,9 @@ async def test_s2_fr_01_a_topic_is_in_the_ledger_before_its_branch_starts(bench)
 
         async def run(ctx, given):
             seen.append(given.leaf.objective in work.context.topics.dispatched)
-            return await all_["leaf"].run(ctx, given)
+            return await all_["leaf"](ctx, given)
 
-        return {**all_, "leaf": Handler(run=run, takes=all_["leaf"].takes, gives=all_["leaf"].gives)}
+        return {**all_, "leaf": run}
 
     work.handlers = handlers
     await work.run()

@@ -13,7 +13,6 @@ from agents.contracts.report import Actual
 from agents.contracts.verification import ChallengeInput
 from agents.core.errors import StepFailed
 from agents.core.events import SourceRead, SourceRejected
-from agents.core.port import Handler
 from agents.report.document import build
 from agents.research.pipeline import Means
 from agents.research.reading.leaf import gathered
@@ -30,10 +29,7 @@ async def broken(ctx, given):
 async def test_whatever_breaks_the_report_is_there_and_says_so(bench, victim):
     one = bench()
     made = one.handlers
-    one.handlers = lambda: {
-        **(all_ := made()),
-        victim: Handler(run=broken, takes=all_[victim].takes, gives=all_[victim].gives),
-    }
+    one.handlers = lambda: {**made(), victim: broken}
 
     outcome = await one.run()
 

@@ -8,7 +8,7 @@ from agents.contracts.frozen import Frozen
 from agents.core.budget import Budget, Limits, Usage
 from agents.core.errors import BudgetExceeded, SearchError, StepFailed
 from agents.core.events import Charged, Noted
-from agents.core.port import Handler, ProcessLimits, Slots
+from agents.core.port import ProcessLimits, Slots
 from agents.jobs.attempt import Attempt
 
 
@@ -34,7 +34,7 @@ async def paid(text):
 
 
 def run_with(root, record=None, handlers=None, clock=lambda: 0.0, seconds=None, **kwargs):
-    table = {"root": Handler(run=root, takes=Given, gives=Word), **(handlers or {})}
+    table = {"root": root, **(handlers or {})}
     return Attempt(
         job_id="j", handlers=table, budget=Budget(Limits(seconds=seconds), name="job"), clock=clock, limits=ProcessLimits(),
         record=dict(record or {}), **kwargs,
@@ -119,7 +119,7 @@ async def test_branches_that_make_several_calls_keep_their_own_answers_on_replay
         found = await ctx.children("branch", [(str(n), Given(n=n)) for n in range(3)], gives=Word)
         return Word(text=" ".join(one.text for one in found))
 
-    table = {"branch": Handler(run=branch, takes=Given, gives=Word)}
+    table = {"branch": branch}
     first = run_with(root, handlers=table)
     assert (await first.run("root", Given(), Word)).text == "0a0b 1a1b 2a2b"
     again = run_with(root, first.record, handlers=table)
@@ -137,7 +137,7 @@ async def test_a_failed_branch_stays_in_its_place():
         found = await ctx.children("branch", [(str(n), Given(n=n)) for n in range(3)], gives=Word)
         return Word(text=" ".join(one.text if isinstance(one, Word) else one.type for one in found))
 
-    table = {"branch": Handler(run=branch, takes=Given, gives=Word)}
+    table = {"branch": branch}
     assert (await run_with(root, handlers=table).run("root", Given(), Word)).text == "0 BudgetExceeded 2"
 
 
@@ -194,7 +194,7 @@ async def test_stopping_a_job_stops_its_branches_at_once():
         await ctx.children("branch", [(str(n), Given(n=n)) for n in range(4)], gives=Word)
         return Word(text="never")
 
-    run = run_with(root, handlers={"branch": Handler(run=branch, takes=Given, gives=Word)})
+    run = run_with(root, handlers={"branch": branch})
     task = asyncio.create_task(run.run("root", Given(), Word))
     await asyncio.sleep(0.02)
     task.cancel()

@@ -155,7 +155,7 @@ def challenge_handler(context: RunContext) -> Handler:
         tell("partial" if problems else "done", Said(form, n=checked, all=len(done), searches=len(finding.searches)))
         return Challenged(claims=done, finding=finding)
 
-    return Handler(run=run, takes=ChallengeGiven, gives=Challenged)
+    return run
 
 
 async def _attacks(
@@ -286,7 +286,7 @@ def claim_handler(context: RunContext) -> Handler:
             queries.insert(1, given.claim.text)
         return await _brought(ctx, context, given, list(dict.fromkeys(queries))[: given.searches])
 
-    return Handler(run=run, takes=ClaimGiven, gives=ClaimFound)
+    return run
 
 
 async def _brought(ctx: Ctx, context: RunContext, given: ClaimGiven, queries: list[str]) -> ClaimFound:

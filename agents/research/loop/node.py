@@ -48,7 +48,7 @@ def node_handler(context: RunContext) -> Handler:
         )  # fmt: skip
         return found if went.closed is None else RootFinding(closed=went.closed, **dict(found))
 
-    return Handler(run=run, takes=NodeGiven, gives=Finding)
+    return run
 
 
 async def _lead(

@@ -100,7 +100,7 @@ def draft_handler(context: RunContext, limits: CapOverrides) -> Handler:
         # Facts that are asked for together stand in the same documents: one leaf reads them.
         return in_leaves(plan, 1, MOST_SOURCES_PER_LEAF) if own and context.models[EXTRACTOR.name].reasons else plan
 
-    return Handler(run=run, takes=DraftGiven, gives=Plan)
+    return run
 
 
 class Begun:

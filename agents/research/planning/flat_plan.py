@@ -168,14 +168,14 @@ def _bounded_leaf(leaf: Handler, allowance: Allowance) -> Handler:
             budget = wanted.model_copy(update={"searches": at_most, "sources": grant.sources})
             less = given.leaf.model_copy(update={"budget": budget, "sources": given.leaf.sources[: grant.sources]})
             setting = given.setting.model_copy(update={"loop": loop})
-            finding: Finding = await leaf.run(ctx, given.model_copy(update={"leaf": less, "setting": setting}))
+            finding: Finding = await leaf(ctx, given.model_copy(update={"leaf": less, "setting": setting}))
             read = [card.url for card in finding.sources] + [refused.url for refused in finding.rejected]
             broken = sum(1 for problem in finding.problems if problem.type != "SearchError")
             used = Grant(searches=min(grant.searches, len(finding.searches)), sources=min(grant.sources, broken))
             allowance.note(ctx.path, used, read)
             return finding
 
-    return Handler(run=run, takes=LeafGiven, gives=Finding)
+    return run
 
 
 def _bounded_challenge(challenge: Handler, allowance: Allowance) -> Handler:
@@ -184,12 +184,10 @@ def _bounded_challenge(challenge: Handler, allowance: Allowance) -> Handler:
     async def run(ctx: Ctx, given: ChallengeGiven) -> Challenged:
         async with _granted(ctx, allowance, 1, 1, 1, 0) as grant:
             allowance.note(ctx.path, NOTHING)
-        done: Challenged = await challenge.run(
-            ctx, given.model_copy(update={"search": given.search and grant.enough(1)})
-        )
+        done: Challenged = await challenge(ctx, given.model_copy(update={"search": given.search and grant.enough(1)}))
         return done
 
-    return Handler(run=run, takes=ChallengeGiven, gives=Challenged)
+    return run
 
 
 def _bounded_claim(claim: Handler, allowance: Allowance) -> Handler:
@@ -200,12 +198,12 @@ def _bounded_claim(claim: Handler, allowance: Allowance) -> Handler:
         async with _granted(ctx, allowance, searches, NEW_SOURCES, NEW_SOURCES, 0) as grant:
             possible = grant.searches if grant.enough(searches, NEW_SOURCES) else 0
             allowance.note(ctx.path, Grant(searches=possible, sources=NEW_SOURCES if possible else 0))
-            done: ClaimFound = await claim.run(ctx, given.model_copy(update={"searches": possible}))
+            done: ClaimFound = await claim(ctx, given.model_copy(update={"searches": possible}))
             made = min(possible, len(done.searches))
             allowance.note(ctx.path, Grant(searches=made, sources=NEW_SOURCES if made else 0))
             return done
 
-    return Handler(run=run, takes=ClaimGiven, gives=ClaimFound)
+    return run
 
 
 def _not_begun(ctx: Ctx, given: LeafGiven, why: Said) -> Finding:

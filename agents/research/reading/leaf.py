@@ -124,7 +124,7 @@ def leaf_handler(context: RunContext) -> Handler:
             **spent(ctx, started),
         )  # fmt: skip
 
-    return Handler(run=run, takes=LeafGiven, gives=Finding)
+    return run
 
 
 async def _own(ctx: Ctx, context: RunContext, given: LeafGiven, urls: list[str]) -> list[str]:
@@ -383,6 +383,6 @@ def _begun(leaf: Handler, earlier: Earlier) -> Handler:
         sources = {fact.source_id: cards[fact.source_id] for fact in known}
         update: dict[str, object] = {"known": tuple(known), "known_sources": tuple(sources.values())}
         update["found"] = tuple(fact.statement for fact in known[:3])
-        return Finding.model_validate(await leaf.run(ctx, given.model_copy(update=update)))
+        return Finding.model_validate(await leaf(ctx, given.model_copy(update=update)))
 
-    return Handler(run=run, takes=LeafGiven, gives=Finding)
+    return run

@@ -200,7 +200,7 @@ def source_handler(context: RunContext) -> Handler:
         }
         return SourcesDone(sources=tuple(done.get(url) or at[url] for url in given.urls))
 
-    return Handler(run=run, takes=SourceGiven, gives=SourcesDone)
+    return run
 
 
 async def _fetched(

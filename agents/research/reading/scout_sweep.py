@@ -67,7 +67,7 @@ def scout_handler(context: RunContext) -> Handler:
     async def run(ctx: Ctx, given: LeafGiven) -> Finding:
         return await _Sweep(ctx, context, given).run()
 
-    return Handler(run=run, takes=LeafGiven, gives=Finding)
+    return run
 
 
 class _Sweep:

@@ -85,7 +85,7 @@ def end_handler(context: RunContext) -> Handler:
         closed = await close(ctx, context, given.task, (given.finding,), (given.setting,))
         return RoundEnd(reflection=reflection, problems=problems, closed=closed)
 
-    return Handler(run=run, takes=EndGiven, gives=RoundEnd)
+    return run
 
 
 async def reflect(

@@ -265,7 +265,7 @@ def section_handler(context: RunContext) -> Handler:
             }
         )
 
-    return Handler(run=run, takes=SectionGiven, gives=Finding)
+    return run
 
 
 class Draft:

@@ -239,7 +239,7 @@ def check_handler(context: RunContext, *, reasons: bool) -> Handler:
         checks = await verify(ctx, context, draft.sentences, facts, cards, language, ask_model=reasons)
         return Checks(checks=checks)
 
-    return Handler(run=run, takes=ToCheck, gives=Checks)
+    return run
 
 
 async def _judge(
