@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 
 from agents.nlp.tokens import language_of
 from agents.offline.questions import leans_on_another
@@ -19,7 +18,7 @@ from agents.offline.terms import (
     LANGUAGES,
     SPACELESS,
     distinct,
-    entries,
+    frame,
     has_figure,
     listed,
     names,
@@ -195,11 +194,6 @@ class Wanted:
     """Weight that an answer is held against: of the most telling words, since no answer repeats a long question."""
 
 
-@cache
-def _frame() -> frozenset[str]:
-    return frozenset(term for words in entries("frame") for term in distinct(words))
-
-
 class Ranking:
     """Sentences of one source, or of several, ranked against questions. Rarity is counted in these sentences only.
 
@@ -227,7 +221,7 @@ class Ranking:
         """Make a question ready: its words with weights, those of the objective beside it."""
         own = distinct(question, language)
         around = tuple(term for term in distinct(objective, language) if term not in own)
-        leaning = bool(around) and (leans_on_another(question) or set(own) <= _frame())
+        leaning = bool(around) and (leans_on_another(question) or set(own) <= frame())
         named = names(f"{question} {objective}", language)
         scope = frozenset(term for name in named for term in distinct(name, language))
         lookup = bool(opening("lookup").match(question) and names(question)) and not leaning
@@ -238,7 +232,7 @@ class Ranking:
             weight *= _NAME_WEIGHT if term in scope else 1.0
             weight *= _DATE_WEIGHT if term in dates else 1.0
             weights[term] = weight * (1.0 if leaning or term in own else _CONTEXT_WEIGHT)
-        core = frozenset((*own, *around) if leaning else own) - _frame() - dates
+        core = frozenset((*own, *around) if leaning else own) - frame() - dates
         total = sum(sorted(weights.values(), reverse=True)[:_TELLING])
         return Wanted(question, weights, named, core if core <= scope else core - scope, lookup, total)
 
@@ -247,7 +241,7 @@ class Ranking:
             weight = min(self._rarity(term), 4.0)
         else:
             weight = min(math.log(1.5 + len(self.sentences)), 3.0) * absent
-        weight *= _FRAME_WEIGHT if term in _frame() else 1.0
+        weight *= _FRAME_WEIGHT if term in frame() else 1.0
         return weight * (_TITLE_WEIGHT if term in self._title else 1.0)
 
     def score(self, at: int, wanted: Wanted, first: int | None = None) -> float:

@@ -67,9 +67,9 @@ def opening(name: str, language: str = "") -> re.Pattern[str]:
 
 
 @cache
-def entries(name: str) -> frozenset[str]:
-    """Give the words of a list that holds no patterns, casefolded."""
-    return frozenset(_all(name).casefold().split("|"))
+def frame() -> frozenset[str]:
+    """Give the terms of the words of asking, which no answer repeats."""
+    return frozenset(term for one in LANGUAGES for term in distinct(_locale(one).words["frame"]))
 
 
 @cache

@@ -6,22 +6,7 @@ Code's own words about the research are written here as blocks too.
 import re
 from collections.abc import Callable, Iterable
 
-from agents.contracts.body import (
-    Align,
-    Block,
-    Body,
-    Heading,
-    Inline,
-    Line,
-    LineBreak,
-    Listing,
-    Paragraph,
-    Sentence,
-    SentenceVerdict,
-    Table,
-    Words,
-    row_citation,
-)
+from agents.contracts import body as b
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding
 from agents.contracts.report import Quote, Reference
@@ -65,7 +50,7 @@ class Composer:
         self.facts: dict[str, Fact] = {}
         for fact in (fact for top in held for fact in top.all_facts()):
             self.facts.setdefault(fact.id, fact)
-        self.blocks: list[Block] = []
+        self.blocks: list[b.Block] = []
         self._language = language
         self._addresses = tuple(card.url for card in self.cards.values())
         self._checks = {(check.text, check.facts): check for check in checks if check.replaced_by is None}
@@ -76,7 +61,7 @@ class Composer:
         self._cited: dict[str, dict[str, None]] = {}  # source id → fact ids, both in order of first use
         self._said: list[str] = []  # the words of sentences so far, for leaving out what is said twice
         self._dropped = False  # whether the sentence before was left out, and with it what leans on it
-        self._read: dict[tuple[str | Body, int | None], Body] = {}  # each part is looked at before it is written
+        self._read: dict[tuple[str | b.Body, int | None], b.Body] = {}  # each part is looked at before it is written
 
     # ---- sources
 
@@ -85,7 +70,7 @@ class Composer:
         fact = self.facts.get(fact_id)
         return fact.source_id if fact and fact.source_id in self.cards else None
 
-    def cited(self, sentence: Sentence) -> Sentence:
+    def cited(self, sentence: b.Sentence) -> b.Sentence:
         """Number a sentence: at most three sources, ascending, each once, and the facts that they stand for."""
         facts = capped(sentence.facts, self.source_of)
         for fact_id in facts:
@@ -112,9 +97,9 @@ class Composer:
     def heading(self, level: int, title: str) -> None:
         """Put a heading; it is no sentence and cites nothing."""
         if line := title_line(title):
-            self.blocks.append(Heading(level=min(level, MAX_LEVEL), inline=line))
+            self.blocks.append(b.Heading(level=min(level, MAX_LEVEL), inline=line))
 
-    def read(self, prose: str | Body, level: int | None) -> Body:
+    def read(self, prose: str | b.Body, level: int | None) -> b.Body:
         """Read prose against the facts and addresses of this report."""
         key = (prose, level)
         if key not in self._read:
@@ -122,63 +107,57 @@ class Composer:
             self._read[key] = settled(body, level=level, source_of=self.source_of)
         return self._read[key]
 
-    def prose(self, prose: str | Body, *, level: int | None = None, once: bool = False) -> None:
-        """Put prose that cites facts; headings inside begin at `level`, None drops them.
-
-        Args:
-            prose: as a writer wrote it, or as code put it together.
-            level: of its highest heading.
-            once: leave out sentences that stand above in the same words, in the summary or an earlier section.
-        """
+    def prose(self, prose: str | b.Body, *, level: int | None = None) -> None:
+        """Put prose that cites facts, without what stands above in the same words; headings begin at `level`, None drops them."""
         self._dropped = False
         for block in self.read(prose, level).blocks:
-            put = Body(blocks=(block,)).changed(lambda one, of=block: self._put(one, of, once))  # type: ignore[misc]
+            put = b.Body(blocks=(block,)).changed(lambda one, of=block: self._put(one, of))  # type: ignore[misc]
             self.blocks += map(_labelled, put.blocks)
 
-    def own(self, *blocks: Block) -> None:
+    def own(self, *blocks: b.Block) -> None:
         """Put what code says about the research itself: exempt from citing."""
         self.blocks += blocks
 
-    def body(self) -> Body:
+    def body(self) -> b.Body:
         """Give what was put, without headings that nothing of their own follows."""
-        out: list[Block] = []
-        waiting: list[Heading] = []
+        out: list[b.Block] = []
+        waiting: list[b.Heading] = []
         for block in self.blocks:
-            if isinstance(block, Heading):
+            if isinstance(block, b.Heading):
                 waiting = [above for above in waiting if above.level < block.level] + [block]
             else:
                 out += [*waiting, block]
                 waiting = []
-        return Body(blocks=tuple(out))
+        return b.Body(blocks=tuple(out))
 
-    def _put(self, sentence: Sentence, block: Block, once: bool) -> Sentence | None:
+    def _put(self, sentence: b.Sentence, block: b.Block) -> b.Sentence | None:
         """Number a sentence and give it its verdict; None where it was struck, is said already, or states nothing."""
         mend = self._mends.get(sentence.text)
         if mend is not None:
             if not mend.replaced_by:
                 return None
-            words = (Words(text=mend.replaced_by),)
+            words = (b.Words(text=mend.replaced_by),)
             sentence = sentence.model_copy(update={"inline": words, "facts": mend.facts})
         exempt = not sentence.facts and states_no_fact(sentence.text, self._language)
-        if once and self._is_said(sentence, exempt):
+        if self._is_said(sentence, exempt):
             return None
-        if isinstance(block, Paragraph) and self._is_titles(sentence):
+        if isinstance(block, b.Paragraph) and self._is_titles(sentence):
             return None
         new = self.cited(sentence)
         sure = mend is not None or bool(new.citations)
         if not sure and states_no_fact(new.text, self._language):
             return new.model_copy(update={"verdict": None})
         # A cell is cited by its row, and may be a label.
-        if not sure and not isinstance(block, Table) and self.is_foreign(new.text):
+        if not sure and not isinstance(block, b.Table) and self.is_foreign(new.text):
             return None
         # Facts that other sources say in the same words may have come to it since it was checked.
         same = (one for (text, facts), one in self._checks.items() if text == new.text and set(facts) & set(new.facts))
         check = mend or self._checks.get((new.text, new.facts)) or next(same, None)
-        verdict: SentenceVerdict = check.verdict if check else "unchecked" if new.citations else "uncited"
+        verdict: b.SentenceVerdict = check.verdict if check else "unchecked" if new.citations else "uncited"
         why = check.reason if check and verdict in DOUBTFUL else ""
         return new.model_copy(update={"verdict": verdict, "why": why})
 
-    def _is_said(self, sentence: Sentence, exempt: bool) -> bool:
+    def _is_said(self, sentence: b.Sentence, exempt: bool) -> bool:
         """Tell what was said above in the same words, and the transitions that leaned on it."""
         if not sentence.facts:
             self._dropped = self._dropped and exempt
@@ -190,7 +169,7 @@ class Composer:
             self._said.append(spoken)
         return self._dropped
 
-    def _is_titles(self, sentence: Sentence) -> bool:
+    def _is_titles(self, sentence: b.Sentence) -> bool:
         """Tell a line that only names its sources: several of their titles in a row, and no sentence."""
         cards = (self.cards[source] for fact in sentence.facts if (source := self.source_of(fact)))
         titles = {" ".join(_WORD.findall(card.title.casefold())) for card in cards}
@@ -209,27 +188,27 @@ class Composer:
         return 2 * len(words - self._known) > len(words) or not self._figures.issuperset(_FIGURE.findall(text))
 
 
-def _labelled(block: Block) -> Block:
+def _labelled(block: b.Block) -> b.Block:
     """Exempt the first words of a table row whose cells cite for themselves: they name the row and state nothing."""
-    if not isinstance(block, Table):
+    if not isinstance(block, b.Table):
         return block
     rows = []
     for row in block.rows:
         first = next((at for at, cell in enumerate(row) if cell.inline), None)
-        if row_citation(row) is None and first is not None and not row[first].citations:
+        if b.row_citation(row) is None and first is not None and not row[first].citations:
             row = (*row[:first], row[first].model_copy(update={"verdict": None}), *row[first + 1 :])
         rows.append(row)
     return block.model_copy(update={"rows": tuple(rows)})
 
 
-def title_line(title: str) -> Line:
+def title_line(title: str) -> b.Line:
     """Read a title for a heading: one line, no citation, no link, no closing full stop."""
     body = parse(" ".join(title.split()).lstrip("# ").rstrip("# "), (), addresses=())
-    lines = [block.inline for block in body.blocks if isinstance(block, Heading)]
+    lines = [block.inline for block in body.blocks if isinstance(block, b.Heading)]
     whole = joined([(line, " ") for line in (*lines, *(one.inline for one in body.sentences()))])
-    line = [Words(text=" ") if isinstance(part, LineBreak) else part for part in whole]
+    line = [b.Words(text=" ") if isinstance(part, b.LineBreak) else part for part in whole]
     last = line[-1] if line else None
-    if isinstance(last, Words) and last.text.endswith(".") and not last.text.endswith(".."):
+    if isinstance(last, b.Words) and last.text.endswith(".") and not last.text.endswith(".."):
         line[-1] = last.model_copy(update={"text": last.text.removesuffix(".")})
     return tuple(line)
 
@@ -237,34 +216,34 @@ def title_line(title: str) -> Line:
 # ---- what code says
 
 
-def paragraph(said: str | Line) -> Paragraph:
+def paragraph(said: str | b.Line) -> b.Paragraph:
     """Write what code says as a paragraph; plain text is cut into sentences."""
     if isinstance(said, str):
-        return Paragraph(sentences=sentences([Glyph(char) for char in said]))
-    return Paragraph(sentences=(Sentence(inline=said),))
+        return b.Paragraph(sentences=sentences([Glyph(char) for char in said]))
+    return b.Paragraph(sentences=(b.Sentence(inline=said),))
 
 
-def text_line(text: str) -> Line:
+def text_line(text: str) -> b.Line:
     """Write a text as a line of its own; an empty one is none."""
     line = " ".join(text.split())
-    return (Words(text=line),) if line else ()
+    return (b.Words(text=line),) if line else ()
 
 
-def introduced(lead: str, items: Iterable[str | Line]) -> tuple[Block, ...]:
+def introduced(lead: str, items: Iterable[str | b.Line]) -> tuple[b.Block, ...]:
     """Put a line above a list; a single item joins the line, since a list of one is none."""
-    lines: Iterable[tuple[Inline, ...]] = (text_line(item) if isinstance(item, str) else item for item in items)
+    lines: Iterable[tuple[b.Inline, ...]] = (text_line(item) if isinstance(item, str) else item for item in items)
     found = tuple(dict.fromkeys(filter(None, lines)))
     if not found:
         return ()
     if len(found) == 1:
-        return (paragraph((Words(text=f"{lead} "), *found[0]) if lead else found[0]),)
-    return (*((paragraph(lead),) if lead else ()), Listing(items=tuple((paragraph(item),) for item in found)))
+        return (paragraph((b.Words(text=f"{lead} "), *found[0]) if lead else found[0]),)
+    return (*((paragraph(lead),) if lead else ()), b.Listing(items=tuple((paragraph(item),) for item in found)))
 
 
-def table(header: Iterable[str], align: tuple[Align, ...], rows: Iterable[Iterable[str]]) -> Table:
+def table(header: Iterable[str], align: tuple[b.Align, ...], rows: Iterable[Iterable[str]]) -> b.Table:
     """Write figures and words of our own as a table."""
-    return Table(
+    return b.Table(
         header=tuple(map(text_line, header)),
         align=align,
-        rows=tuple(tuple(Sentence(inline=text_line(cell)) for cell in row) for row in rows),
+        rows=tuple(tuple(b.Sentence(inline=text_line(cell)) for cell in row) for row in rows),
     )

@@ -153,13 +153,13 @@ class _Report:
 
     def _compose(self) -> None:
         composer, findings, frame = self.composer, self.outcome.findings, self.frame
-        composer.prose(frame.summary if frame else self._summary_by_code(), once=True)
+        composer.prose(frame.summary if frame else self._summary_by_code())
         composer.own(*self._other_side())
         missing = [one for one in self.truth.answers if one.status == "not_found"]
         composer.own(*introduced("", self._unanswered(missing)))
         if len(findings) == 1 and findings[0].children:
             # The lead over everything belongs to the summary: it has no section of its own.
-            composer.prose(findings[0].markdown, once=True)
+            composer.prose(findings[0].markdown)
             for branch in findings[0].children:
                 self._section(branch, 2)
         else:
@@ -169,7 +169,7 @@ class _Report:
             ((self.words.insight, frame.insight), (self.words.conclusion, frame.conclusion)) if frame else ()
         ):
             composer.heading(2, title)
-            composer.prose(prose, level=3, once=True)
+            composer.prose(prose, level=3)
 
     def _summary_by_code(self) -> Body:
         """Open the report with the first cited sentence of each branch, where no writer gave a summary."""
@@ -218,7 +218,7 @@ class _Report:
         if not _same_title(node.title, above):
             composer.heading(level, node.title)
         if prose:
-            composer.prose(prose, level=level + 1, once=True)
+            composer.prose(prose, level=level + 1)
         elif not node.children:
             note = self._note(node) if node.status in ("failed", "stopped", "partial") else ""
             said = words.section_missing.format(note=_sentence(note)) if note else words.section_empty

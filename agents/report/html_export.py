@@ -5,29 +5,15 @@ A stored source as a page of its own, with the quoted words marked: what a citat
 
 import itertools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
 
-from agents.contracts.body import (
-    Block,
-    Code,
-    Display,
-    Formula,
-    Heading,
-    Line,
-    Listing,
-    Paragraph,
-    Place,
-    Quotation,
-    Sentence,
-    Table,
-    Words,
-)
+from agents.contracts import body as b
 from agents.contracts.report import Reference, ReportDocument
 from agents.report.escaping import is_route, is_safe
 from agents.report.latex import mathml
-from agents.report.references import Cite, marked
+from agents.report.references import Cite, about, marked
 from agents.report.view import View, printable, view
 from agents.report.wording import wording
 
@@ -35,7 +21,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri
 """What the page may do: show itself."""
 STYLE = Path(__file__).with_name("report.css").read_text("utf-8")
 """The look of pages that stand alone: it asks for nothing from outside."""
-Written = Callable[[Sentence, str], str]
+Written = Callable[[b.Sentence, str], str]
 """Writes a sentence, given its words as HTML: with its citations, and what a check found."""
 _TAGS = {"bold": "strong", "italic": "em", "struck": "s", "code": "code", "sup": "sup", "sub": "sub"}
 
@@ -47,7 +33,7 @@ def to_html(document: ReportDocument) -> str:
     """
     seen = view(document)
 
-    def written(sentence: Sentence, html: str) -> str:
+    def written(sentence: b.Sentence, html: str) -> str:
         chips = "".join(_chip(cite, seen) for cite in seen.citations.of(sentence))
         mark = marked(sentence, seen.words)
         return html + chips + (f'<span class="mk {sentence.verdict}">{escape(mark)}</span>' if mark else "")
@@ -68,65 +54,58 @@ def _page(title: str, language: str, way: str, body: str) -> str:
     )
 
 
-def blocks_html(blocks: Sequence[Block], written: Written = lambda _, html: html) -> str:
+def blocks_html(blocks: Sequence[b.Block], written: Written = lambda _, html: html) -> str:
     """Write blocks; each finds its own direction, since a report in one script quotes sources in another."""
     return "".join(_block(block, written) for block in blocks)
 
 
-def _block(block: Block, written: Written) -> str:
+def _block(block: b.Block, written: Written) -> str:
     match block:
-        case Heading():
+        case b.Heading():
             return heading_html(block)
-        case Paragraph(sentences=sentences):
+        case b.Paragraph(sentences=sentences):
             return f'<p dir="auto">{_sentences(sentences, written)}</p>\n'
-        case Listing(items=items, ordered=ordered, start=start):
+        case b.Listing(items=items, ordered=ordered, start=start):
             inside = "".join(f'<li dir="auto">{_item(item, written)}</li>\n' for item in items)
             opening = f'<ol start="{start}">' if ordered and start != 1 else "<ol>" if ordered else "<ul>"
             return f"{opening}\n{inside}</{'ol' if ordered else 'ul'}>\n"
-        case Table(header=header, align=align, rows=rows):
-            sides = [f' style="text-align:{side}"' if side else "" for side in align]
-            head = "".join(
-                f'<th{side} dir="auto">{line_html(cell)}</th>' for side, cell in zip(sides, header, strict=True)
-            )
-            lines = "".join(
-                "<tr>"
-                + "".join(
-                    f'<td{side} dir="auto">{_sentences([cell], written)}</td>'
-                    for side, cell in zip(sides, row, strict=True)
-                )
-                + "</tr>\n"
-                for row in rows
-            )
+        case b.Table(header=header, align=align, rows=rows):
+            head = _row("th", align, map(line_html, header))
+            lines = "".join(_row("td", align, (_sentences([cell], written) for cell in row)) for row in rows)
             # Only a wide table scrolls, inside its own frame.
-            return (
-                f'<div class="wide"><table>\n<thead>\n<tr>{head}</tr>\n</thead>\n<tbody>\n{lines}</tbody>\n'
-                "</table></div>\n"
-            )
-        case Quotation(blocks=inside):
+            inside = f"<thead>\n{head}</thead>\n<tbody>\n{lines}</tbody>\n"
+            return f'<div class="wide"><table>\n{inside}</table></div>\n'
+        case b.Quotation(blocks=inside):
             return f'<blockquote dir="auto">\n{blocks_html(inside, written)}</blockquote>\n'
-        case Code(text=text):
+        case b.Code(text=text):
             return f"<pre><code>{escape(text)}\n</code></pre>\n"
-        case Display(tex=tex):
+        case b.Display(tex=tex):
             return f"<p>{mathml(tex, display=True)}</p>\n"
         case _:
             return ""
 
 
-def heading_html(block: Heading, place: str = "") -> str:
+def _row(tag: str, align: Sequence[b.Align], cells: Iterable[str]) -> str:
+    sides = (f' style="text-align:{side}"' if side else "" for side in align)
+    inside = (f'<{tag}{side} dir="auto">{cell}</{tag}>' for side, cell in zip(sides, cells, strict=True))
+    return f"<tr>{''.join(inside)}</tr>\n"
+
+
+def heading_html(block: b.Heading, place: str = "") -> str:
     """Write a heading; one with a place can be jumped to."""
     opening = f'h{block.level} id="{place}"' if place else f"h{block.level}"
     return f'<{opening} dir="auto">{line_html(block.inline)}</h{block.level}>\n'
 
 
-def _item(item: Sequence[Block], written: Written) -> str:
+def _item(item: Sequence[b.Block], written: Written) -> str:
     """Write a list item; one that is a single paragraph needs no paragraph of its own."""
     first, rest = item[0], item[1:]
-    if isinstance(first, Paragraph) and all(isinstance(block, Listing) for block in rest):
+    if isinstance(first, b.Paragraph) and all(isinstance(block, b.Listing) for block in rest):
         return _sentences(first.sentences, written) + ("\n" if rest else "") + blocks_html(rest, written)
     return blocks_html(item, written)
 
 
-def _sentences(sentences: Sequence[Sentence], written: Written) -> str:
+def _sentences(sentences: Sequence[b.Sentence], written: Written) -> str:
     out = ""
     for number, one in enumerate(sentences):
         out += written(one, line_html(one.inline))
@@ -135,19 +114,19 @@ def _sentences(sentences: Sequence[Sentence], written: Written) -> str:
     return out
 
 
-def line_html(line: Line) -> str:
+def line_html(line: b.Line) -> str:
     """Write runs of text."""
     out = ""
     for part in line:
-        if isinstance(part, Words):
+        if isinstance(part, b.Words):
             text = escape(printable(part.text), quote=False)
             for style in reversed(part.style):
                 text = f"<{_TAGS[style]}>{text}</{_TAGS[style]}>"
             out += _anchor(part.address, text) if part.address else text
-        elif isinstance(part, Formula):
+        elif isinstance(part, b.Formula):
             out += mathml(part.tex, display=part.display)
         else:
-            out += f'<span id="{part.name}"></span>' if isinstance(part, Place) else "<br>\n"
+            out += f'<span id="{part.name}"></span>' if isinstance(part, b.Place) else "<br>\n"
     return out
 
 
@@ -197,20 +176,17 @@ def quote_page(reference: Reference, text: str, focus: int = 0, reader: str = "e
     words, quotes = wording(reader), reference.quotes
     spans = [(max(0, one.start), min(one.end, len(text))) for one in quotes]
     shown = spans[focus] if 0 <= focus < len(spans) and spans[focus][0] < spans[focus][1] else None
-    read = words.read.format(date=reference.accessed[:10]) if reference.accessed else None
     page = quotes[focus].page if 0 <= focus < len(quotes) else None
-    about = [reference.author, reference.site, reference.published, read]
-    about += [words.page.format(page=page) if page is not None else None, *reference.notes]
-    meta = " · ".join(escape(part) for part in dict.fromkeys(about) if part)
+    told = about(reference, words) + (() if page is None else (words.page.format(page=page),))
+    meta = " · ".join(map(escape, dict.fromkeys(told)))
     opened = f" · {_anchor(reference.url, escape(words.open_source))}" if is_safe(reference.url) else ""
-    sample = reference.kind == "sample"
-    note = f' <span class="grade partial">{escape(words.sample)}</span>' if sample else ""
+    sample = f' <span class="grade partial">{escape(words.sample)}</span>' if reference.kind == "sample" else ""
     body = "\n".join(_paragraphs(text, spans, shown))
     return _page(
         reference.title,
         words.language,
         words.direction,
-        f'<article>\n<header>\n<h1 dir="auto">{escape(reference.title)}{note}</h1>\n'
+        f'<article>\n<header>\n<h1 dir="auto">{escape(reference.title)}{sample}</h1>\n'
         f'<p class="meta" dir="auto">{meta}{opened}</p>\n<p class="meta">{escape(words.stored_copy)}</p>\n</header>\n'
         f"<section>\n{body}\n</section>\n</article>",
     )
@@ -235,7 +211,7 @@ def _paragraphs(text: str, marked: list[Span], focus: Span | None) -> Iterator[s
                 first = "" if begun else ' id="quote" tabindex="-1" autofocus'
                 out += f'<mark class="focus"{first}>{piece}</mark>'
                 begun = True
-            elif any(a <= left and right <= b for a, b in marked):
+            elif any(one <= left and right <= other for one, other in marked):
                 out += f"<mark>{piece}</mark>"
             else:
                 out += piece

@@ -16,19 +16,7 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
-from agents.contracts.body import (
-    Align,
-    Block,
-    Body,
-    Code,
-    Display,
-    Heading,
-    Listing,
-    Paragraph,
-    Quotation,
-    Sentence,
-    Table,
-)
+from agents.contracts import body as b
 from agents.report.cut_sentences import (
     PARTING_TAGS,
     PLACEHOLDER,
@@ -68,7 +56,7 @@ _LEAD_IN = re.compile(r"[(（]\s*(?:see|siehe|vgl\.?|cf\.?|voir|véase)?\s*$", r
 
 def parse(
     markdown: str, known: Mapping[str, str] | Collection[str], *, addresses: Collection[str] | None = None
-) -> Body:
+) -> b.Body:
     """Read what a writer wrote.
 
     Args:
@@ -85,9 +73,9 @@ def parse(
 
 
 @lru_cache(maxsize=256)
-def _read(markdown: str, labels: tuple[tuple[str, str], ...], keys: frozenset[str] | None) -> Body:
+def _read(markdown: str, labels: tuple[tuple[str, str], ...], keys: frozenset[str] | None) -> b.Body:
     text = without_notes(cleaned(markdown.replace("\r\n", "\n").replace("\r", "\n"))[:MAX_CHARACTERS])
-    return Body(blocks=_BlockReader(dict(labels), keys).blocks(text))
+    return b.Body(blocks=_BlockReader(dict(labels), keys).blocks(text))
 
 
 @cache
@@ -119,7 +107,7 @@ class _BlockReader:
     def __init__(self, labels: Mapping[str, str], addresses: Collection[str] | None) -> None:
         self.labels, self.addresses = labels, addresses
 
-    def blocks(self, text: str, depth: int = 0) -> tuple[Block, ...]:
+    def blocks(self, text: str, depth: int = 0) -> tuple[b.Block, ...]:
         text = prepared(text)
         root, lines = SyntaxTreeNode(_parser().parse(text)), text.split("\n")
         for node in root.walk():
@@ -128,65 +116,65 @@ class _BlockReader:
                 return self.blocks("\n".join(lines), depth)
         return self._settled(without_reference_lists(root.children, _inline), depth)
 
-    def _settled(self, nodes: Iterable[SyntaxTreeNode], depth: int) -> tuple[Block, ...]:
+    def _settled(self, nodes: Iterable[SyntaxTreeNode], depth: int) -> tuple[b.Block, ...]:
         """Read blocks; hand marks that stand alone to the one before them, and drop what holds nothing."""
-        out: list[Block] = []
+        out: list[b.Block] = []
         for block in chain.from_iterable(self._blocks(node, depth) for node in nodes):
-            if isinstance(block, Paragraph) and not any(one.inline for one in block.sentences):
+            if isinstance(block, b.Paragraph) and not any(one.inline for one in block.sentences):
                 facts = tuple(fact for one in block.sentences for fact in one.facts)
                 if out and facts:
                     out[-1] = _with_facts(out[-1], facts)
-            elif not (isinstance(block, Listing) and not block.items) and not (
-                isinstance(block, Quotation) and not block.blocks
+            elif not (isinstance(block, b.Listing) and not block.items) and not (
+                isinstance(block, b.Quotation) and not block.blocks
             ):
                 out.append(block)
         return tuple(out)
 
-    def _blocks(self, node: SyntaxTreeNode, depth: int) -> Iterator[Block]:
+    def _blocks(self, node: SyntaxTreeNode, depth: int) -> Iterator[b.Block]:
         match node.type:
             case "heading":
                 if line := line_of(self._line(_tokens(node))):
-                    yield Heading(level=int(node.tag[1]), inline=line)
+                    yield b.Heading(level=int(node.tag[1]), inline=line)
             case "paragraph":
-                yield Paragraph(sentences=sentences(self._line(_tokens(node))))
+                yield b.Paragraph(sentences=sentences(self._line(_tokens(node))))
             case "bullet_list" | "ordered_list":
                 items = tuple(filter(None, (self._settled(item.children, depth) for item in node.children)))
                 start = node.attrGet("start")
                 ordered = node.type == "ordered_list"
-                yield Listing(items=items, ordered=ordered, start=1 if start is None else int(start))
+                yield b.Listing(items=items, ordered=ordered, start=1 if start is None else int(start))
             case "blockquote":
-                yield Quotation(blocks=tuple(map(_whole, self._settled(node.children, depth))))
+                yield b.Quotation(blocks=tuple(map(_whole, self._settled(node.children, depth))))
             case "table":
                 yield self._table(node)
             case "fence":
                 yield from self._code(node, depth)
             case "display":
-                yield Display(tex=node.content)
+                yield b.Display(tex=node.content)
             case "html_block":
                 yield from self._html(node.content, depth)
             case _:
                 pass
 
-    def _code(self, fence: SyntaxTreeNode, depth: int) -> Iterator[Block]:
+    def _code(self, fence: SyntaxTreeNode, depth: int) -> Iterator[b.Block]:
         """Give a fence; one that holds prose is read, for models wrap whole answers in one, and marks are no code."""
         info, text = fence.info.strip().casefold(), fence.content
         cites = any(label in self.labels for mark in find_marks(text) for label in mark.labels)
         if depth < MAX_DEPTH and (info in {"markdown", "md"} or (cites and not info)):
             yield from self.blocks(text, depth + 1)
         elif text.strip():
-            yield Code(text=text.rstrip("\n"), language=info.split(" ")[0])
+            yield b.Code(text=text.rstrip("\n"), language=info.split(" ")[0])
 
-    def _table(self, node: SyntaxTreeNode) -> Block:
+    def _table(self, node: SyntaxTreeNode) -> b.Block:
         """Read a table, whose rows the parser makes as long as its header; rows without a word go."""
         head, *others = (row for part in node.children for row in part.children)
         rows = (_settled_row([self._cell(_tokens(cell)) for cell in row.children]) for row in others)
-        return Table(
+        return b.Table(
             header=tuple(line_of(self._line(_tokens(cell))) for cell in head.children),
             align=tuple(_align(str(cell.attrGet("style") or "")) for cell in head.children),
             rows=tuple(tuple(row) for row in rows if any(cell.inline for cell in row)),
         )
 
-    def _html(self, content: str, depth: int) -> Iterator[Block]:
+    def _html(self, content: str, depth: int) -> Iterator[b.Block]:
         """Read the words of raw HTML: tables, lists and headings as such, all else as text."""
         names = {found[2].lower() for found in _TAG.finditer(content)}
         if depth < MAX_DEPTH and names & (PARTING_TAGS - {"p", "div"}):
@@ -194,12 +182,12 @@ class _BlockReader:
 
             yield from self.blocks(_within(lxml_html.fragment_fromstring(content, create_parent="div")), depth + 1)
         elif content.strip():
-            yield Paragraph(sentences=sentences(self._line(_inline(content))))
+            yield b.Paragraph(sentences=sentences(self._line(_inline(content))))
 
     # ---- inside a block
 
-    def _cell(self, tokens: Sequence[Token]) -> Sentence:
-        return next(iter(sentences(self._line(tokens), whole=True)), Sentence(inline=()))
+    def _cell(self, tokens: Sequence[Token]) -> b.Sentence:
+        return next(iter(sentences(self._line(tokens), whole=True)), b.Sentence(inline=()))
 
     def _line(self, tokens: Sequence[Token]) -> list[Glyph]:
         """Read one line: its characters, with the facts that are cited behind them."""
@@ -306,12 +294,12 @@ def _as_markdown(element: "HtmlElement") -> str:
             return inside
 
 
-def _align(style: str) -> Align:
-    sides: tuple[Align, ...] = ("left", "center", "right")
+def _align(style: str) -> b.Align:
+    sides: tuple[b.Align, ...] = ("left", "center", "right")
     return next((side for side in sides if style.endswith(side)), "")
 
 
-def _settled_row(row: Sequence[Sentence]) -> list[Sentence]:
+def _settled_row(row: Sequence[b.Sentence]) -> list[b.Sentence]:
     """Have a cell that holds nothing but citations carry the words before it, where other cells cite for themselves."""
     cells = list(row)
     citing = [at for at, cell in enumerate(cells) if cell.facts]
@@ -323,25 +311,25 @@ def _settled_row(row: Sequence[Sentence]) -> list[Sentence]:
             left = max((one for one in filled if one < at), default=filled[0])
             facts = tuple(dict.fromkeys(cells[left].facts + cells[at].facts))
             cells[left] = cells[left].model_copy(update={"facts": facts})
-            cells[at] = Sentence(inline=())
+            cells[at] = b.Sentence(inline=())
     return cells
 
 
-def _with_facts(block: Block, facts: tuple[str, ...]) -> Block:
+def _with_facts(block: b.Block, facts: tuple[str, ...]) -> b.Block:
     match block:
-        case Paragraph(sentences=(*before, last)):
+        case b.Paragraph(sentences=(*before, last)):
             cited = tuple(dict.fromkeys(last.facts + facts))
-            return Paragraph(sentences=(*before, last.model_copy(update={"facts": cited})))
-        case Quotation(blocks=(*first, end)):
-            return Quotation(blocks=(*first, _with_facts(end, facts)))
+            return b.Paragraph(sentences=(*before, last.model_copy(update={"facts": cited})))
+        case b.Quotation(blocks=(*first, end)):
+            return b.Quotation(blocks=(*first, _with_facts(end, facts)))
         case _:
             return block
 
 
-def _whole(block: Block) -> Block:
+def _whole(block: b.Block) -> b.Block:
     """Read each paragraph of a quotation as one sentence."""
-    if not isinstance(block, Paragraph) or len(block.sentences) < 2:
+    if not isinstance(block, b.Paragraph) or len(block.sentences) < 2:
         return block
     line = joined([(one.inline, one.gap) for one in block.sentences])
     facts = tuple(dict.fromkeys(fact for one in block.sentences for fact in one.facts))
-    return Paragraph(sentences=(Sentence(inline=line, facts=facts),))
+    return b.Paragraph(sentences=(b.Sentence(inline=line, facts=facts),))

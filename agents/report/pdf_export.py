@@ -18,19 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from agents.contracts.body import (
-    Block,
-    Body,
-    Code,
-    Display,
-    Formula,
-    Heading,
-    Listing,
-    Paragraph,
-    Quotation,
-    Table,
-    Words,
-)
+from agents.contracts import body as b
 from agents.contracts.report import ReportDocument
 from agents.core.errors import BadRequest
 from agents.report.escaping import nested
@@ -116,7 +104,7 @@ def _fonts() -> "typst.Fonts":
     return typst.Fonts(include_system_fonts=False, include_embedded_fonts=True, font_paths=folders)
 
 
-def _check(body: Body, lost: Collection[str]) -> None:
+def _check(body: b.Body, lost: Collection[str]) -> None:
     """Refuse a report of which too much can't be shown.
 
     Raises:
@@ -163,30 +151,30 @@ def _data(seen: View, lost: Collection[str]) -> str:
     return written
 
 
-def _block(block: Block, seen: View) -> Data:
+def _block(block: b.Block, seen: View) -> Data:
     """Write one block; its lines are parts, citations with the places that they open."""
     made: Data = {"kind": block.kind}
     match block:
-        case Heading(level=level, inline=line):
+        case b.Heading(level=level, inline=line):
             made |= {"level": level, "line": _line(line), "way": way_of(line, seen.way)}
-        case Paragraph(sentences=sentences):
+        case b.Paragraph(sentences=sentences):
             words = tuple(chain.from_iterable(one.inline for one in sentences))
             made |= {"line": _line(seen.parts(sentences)), "way": way_of(words, seen.way)}
             made["sticky"] = starts_at_place(block)
-        case Listing(items=items):
+        case b.Listing(items=items):
             made |= {"ordered": block.ordered, "start": block.start}
             made["items"] = [[_block(one, seen) for one in item] for item in items]
-        case Table(header=header, rows=rows):
+        case b.Table(header=header, rows=rows):
             longest = max((sum(len(cell.text) for cell in row) for row in rows), default=0)
             made |= {"align": block.align, "shares": column_shares(block), "whole": longest <= _MAX_WHOLE_ROW}
             made["header"] = [_line(cell) for cell in header]
             made["rows"] = [[_line(seen.parts([cell])) for cell in row] for row in rows]
-        case Quotation(blocks=blocks):
+        case b.Quotation(blocks=blocks):
             made["blocks"] = [_block(one, seen) for one in blocks]
-        case Code(text=text):
+        case b.Code(text=text):
             made["text"] = printable(text)
-        case Display(tex=tex):
-            made["formula"] = _part(Formula(tex=tex, display=True))
+        case b.Display(tex=tex):
+            made["formula"] = _part(b.Formula(tex=tex, display=True))
     return made
 
 
@@ -196,9 +184,9 @@ def _line(parts: Iterable[Part]) -> list[Data]:
 
 def _part(part: Part) -> Data:
     match part:
-        case Words():
+        case b.Words():
             return {**part.model_dump(), "text": printable(part.text)}
-        case Formula(tex=tex):
+        case b.Formula(tex=tex):
             row = tree(tex)
             return {**part.model_dump(), "tree": None if row is None else _node(row)}
         case Cite():

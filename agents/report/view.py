@@ -7,22 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Literal
 
-from agents.contracts.body import (
-    Block,
-    Body,
-    Inline,
-    Line,
-    LineBreak,
-    Listing,
-    Paragraph,
-    Place,
-    Quotation,
-    ReferenceList,
-    Sentence,
-    Table,
-    Words,
-    plain,
-)
+from agents.contracts import body as b
 from agents.contracts.report import Grade, ReportDocument
 from agents.report.escaping import cleaned, escape_text, is_safe
 from agents.report.methodology import duration, money
@@ -54,7 +39,7 @@ class View:
     """Day on which it was written, as far as the document tells: the latest on which a source was read, else on which the
     job began; may be empty."""
     job_id: str
-    body: Body
+    body: b.Body
     """With the references in the place of their list, each with its quotes below it."""
     citations: Citations
     words: Wording
@@ -65,7 +50,7 @@ class View:
         found = re.fullmatch(r"(\d{4})-(\d{2})-(\d{2})", self.date)
         return (int(found[1]), int(found[2]), int(found[3])) if found else None
 
-    def parts(self, sentences: Sequence[Sentence]) -> Iterator[Part]:
+    def parts(self, sentences: Sequence[b.Sentence]) -> Iterator[Part]:
         """Walk over a line: words, citations, and what a check found."""
         return self.citations.parts(sentences, self.words)
 
@@ -80,7 +65,7 @@ def view(document: ReportDocument) -> View:
         figures.append(f"{words.figures['time']}: {duration(actual.seconds, words)}")
     cost = words.unknown if actual.cost_usd is None else money(actual.cost_usd, words)
     set_ = (
-        _references(document, body, words) if isinstance(block, ReferenceList) else (block,) for block in body.blocks
+        _references(document, body, words) if isinstance(block, b.ReferenceList) else (block,) for block in body.blocks
     )
     return View(
         title=line_of(document.title),
@@ -93,13 +78,13 @@ def view(document: ReportDocument) -> View:
         way="rtl" if direction(document.language) == "rtl" else "ltr",
         date=date,
         job_id=document.job_id,
-        body=Body(blocks=tuple(chain.from_iterable(set_))),
+        body=b.Body(blocks=tuple(chain.from_iterable(set_))),
         citations=Citations(document.references),
         words=words,
     )
 
 
-def _references(document: ReportDocument, body: Body, words: Wording) -> Iterator[Block]:
+def _references(document: ReportDocument, body: b.Body, words: Wording) -> Iterator[b.Block]:
     """Write each source with the words that are quoted of it, which lead to where they stand and back to the text."""
     back = first_citations(body, document.references)
     for one in document.references:
@@ -107,31 +92,31 @@ def _references(document: ReportDocument, body: Body, words: Wording) -> Iterato
         shown = address if len(address) <= _SHOWN_ADDRESS else address[:_SHOWN_ADDRESS] + "…"
         title = f"{line_of(one.title)} {words.sample}" if one.kind == "sample" else line_of(one.title)
         told = "".join(f", {line_of(part)}" for part in about(one, words))
-        line: list[Inline] = [Place(name=f"r{one.n}"), Words(text=f"{one.n}. ", style=("bold",))]
-        line += [Words(text=title, style=("bold",), address=address), Words(text=told)]
-        yield _line((*line, *((LineBreak(), Words(text=shown, address=address)) if address else ())))
+        line: list[b.Inline] = [b.Place(name=f"r{one.n}"), b.Words(text=f"{one.n}. ", style=("bold",))]
+        line += [b.Words(text=title, style=("bold",), address=address), b.Words(text=told)]
+        yield _line((*line, *((b.LineBreak(), b.Words(text=shown, address=address)) if address else ())))
         for quote in one.quotes:
             name, opens = quote_name(one, quote), quote_address(one, quote)
             page = "" if quote.page is None else f" ({words.page.format(page=quote.page)})"
-            links = [Words(text="↑", address=f"#{back[name]}")] if name in back else []
-            links += [Words(text=words.open_source, address=opens)] if opens else []
-            spaced = chain.from_iterable((Words(text="  "), link) for link in links)
-            yield Quotation(blocks=(_line((Place(name=name), Words(text=line_of(quote.text) + page), *spaced)),))
+            links = [b.Words(text="↑", address=f"#{back[name]}")] if name in back else []
+            links += [b.Words(text=words.open_source, address=opens)] if opens else []
+            spaced = chain.from_iterable((b.Words(text="  "), link) for link in links)
+            yield b.Quotation(blocks=(_line((b.Place(name=name), b.Words(text=line_of(quote.text) + page), *spaced)),))
 
 
-def _line(line: Line) -> Paragraph:
-    return Paragraph(sentences=(Sentence(inline=line),))
+def _line(line: b.Line) -> b.Paragraph:
+    return b.Paragraph(sentences=(b.Sentence(inline=line),))
 
 
-def starts_at_place(block: Paragraph) -> bool:
+def starts_at_place(block: b.Paragraph) -> bool:
     """Tell the line of a source in the list of references."""
-    return any(isinstance(part, Place) for one in block.sentences[:1] for part in one.inline[:1])
+    return any(isinstance(part, b.Place) for one in block.sentences[:1] for part in one.inline[:1])
 
 
-def column_shares(table: Table) -> tuple[float, ...]:
+def column_shares(table: b.Table) -> tuple[float, ...]:
     """Give each column the share of the width that its words need; empty for a table that is narrow anyway."""
     rows = ([cell.text for cell in row] for row in table.rows)
-    columns = list(zip(map(plain, table.header), *rows, strict=True))
+    columns = list(zip(map(b.plain, table.header), *rows, strict=True))
     sizes = [[len(text) for text in column] for column in columns]
     if sum(map(max, sizes)) <= _NARROW:
         return ()
@@ -159,9 +144,9 @@ def line_of(text: str) -> str:
     return " ".join(printable(text).split())
 
 
-def way_of(text: str | Line, otherwise: Way = "ltr") -> Way:
+def way_of(text: str | b.Line, otherwise: Way = "ltr") -> Way:
     """Give the direction of the first letter that has one."""
-    for char in text if isinstance(text, str) else plain(text):
+    for char in text if isinstance(text, str) else b.plain(text):
         kind = unicodedata.bidirectional(char)
         if kind in {"R", "AL", "L"}:
             return "ltr" if kind == "L" else "rtl"
@@ -173,7 +158,7 @@ def to_markdown(document: ReportDocument) -> str:
     seen = view(document)
     line = [f"**{escape_text(seen.words.question)}:** {escape_text(seen.question)}"]
     line.append(f"**{escape_text(seen.grade_label)}** · {escape_text(seen.figures)}")
-    listed = Listing(items=tuple((_line((Words(text=reason),)),) for reason in seen.reasons))
+    listed = b.Listing(items=tuple((_line((b.Words(text=reason),)),) for reason in seen.reasons))
     line += blocks_markdown([listed], by_number)
     text = document_markdown(document.body, document.references, seen.words, marks=True)
     return "\n\n".join([f"# {escape_text(seen.title)}", *line, text]) + "\n"

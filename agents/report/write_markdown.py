@@ -5,30 +5,14 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from itertools import zip_longest
 
-from agents.contracts.body import (
-    Block,
-    Body,
-    Code,
-    Display,
-    Formula,
-    Heading,
-    Line,
-    LineBreak,
-    Listing,
-    Paragraph,
-    Quotation,
-    ReferenceList,
-    Sentence,
-    Table,
-    Words,
-)
+from agents.contracts import body as b
 from agents.contracts.report import Reference
 from agents.report.cut_sentences import host
 from agents.report.escaping import escape_inline, escape_text, guarded, is_route, is_safe, link_target
 from agents.report.references import Citations, Linker, marked, quote_address, reference_list
 from agents.report.wording import Wording
 
-Cite = Callable[[Sentence], str]
+Cite = Callable[[b.Sentence], str]
 """Writes the marks behind a sentence."""
 
 UNVERIFIED = " `#UNVERIFIED`"
@@ -38,12 +22,12 @@ _BESIDE = re.compile(r"[\w$]")
 _WRAPS = (("struck", "~~"), ("bold", "**"), ("italic", "*"))
 
 
-def by_fact(sentence: Sentence) -> str:
+def by_fact(sentence: b.Sentence) -> str:
     """Cite by the ids of facts, as prose does inside the program."""
     return "".join(f"[#{fact}]" for fact in sentence.facts)
 
 
-def markdown_of(body: Body, cite: Cite = by_fact) -> str:
+def markdown_of(body: b.Body, cite: Cite = by_fact) -> str:
     """Write a body as Markdown, one blank line between blocks.
 
     Args:
@@ -53,12 +37,12 @@ def markdown_of(body: Body, cite: Cite = by_fact) -> str:
     return "\n\n".join(blocks_markdown(body.blocks, cite))
 
 
-def blocks_markdown(blocks: Sequence[Block], cite: Cite) -> list[str]:
+def blocks_markdown(blocks: Sequence[b.Block], cite: Cite) -> list[str]:
     """Write each block by itself; the place of the reference list is left out."""
     return [text for block in blocks if (text := _block(block, cite))]
 
 
-def sentence_markdown(sentence: Sentence, cite: Cite = by_fact, before: str = "") -> str:
+def sentence_markdown(sentence: b.Sentence, cite: Cite = by_fact, before: str = "") -> str:
     """Write one sentence with its marks, behind the character `before`."""
     marks = cite(sentence)
     text = line_markdown(sentence.inline, before)
@@ -67,40 +51,40 @@ def sentence_markdown(sentence: Sentence, cite: Cite = by_fact, before: str = ""
     return text + marks
 
 
-def _block(block: Block, cite: Cite) -> str:
+def _block(block: b.Block, cite: Cite) -> str:
     match block:
-        case Heading(level=level, inline=line):
+        case b.Heading(level=level, inline=line):
             text = line_markdown(line).replace("\\\n", " ")
             return f"{'#' * level} " + re.sub(r"(#+)$", lambda found: "\\" + found[1], text)
-        case Paragraph(sentences=sentences):
+        case b.Paragraph(sentences=sentences):
             return _sentences(sentences, cite)
-        case Listing(items=items, ordered=ordered, start=start):
+        case b.Listing(items=items, ordered=ordered, start=start):
             marks = [f"{number}. " if ordered else "- " for number in range(start, start + len(items))]
             return "\n".join(_item(item, mark, cite) for item, mark in zip(items, marks, strict=True))
-        case Table(header=header, align=align, rows=rows):
+        case b.Table(header=header, align=align, rows=rows):
             dashes = {"left": ":---", "center": ":---:", "right": "---:"}
             lines = [[line_markdown(cell) for cell in header], [dashes.get(side, "---") for side in align]]
             lines += [[sentence_markdown(cell, cite) for cell in row] for row in rows]
             return "\n".join("| " + " | ".join(_cell(text) for text in line) + " |" for line in lines)
-        case Quotation(blocks=inside):
+        case b.Quotation(blocks=inside):
             text = "\n\n".join(blocks_markdown(inside, cite))
             return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
-        case Code(text=text, language=language):
+        case b.Code(text=text, language=language):
             ticks = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", text)), 3)
             return f"{ticks}{language}\n{text}\n{ticks}"
-        case Display(tex=tex):
+        case b.Display(tex=tex):
             return f"$$\n{tex}\n$$"
         case _:
             return ""
 
 
-def _item(item: tuple[Block, ...], mark: str, cite: Cite) -> str:
-    tight = len(item) == 2 and isinstance(item[1], Listing)
+def _item(item: tuple[b.Block, ...], mark: str, cite: Cite) -> str:
+    tight = len(item) == 2 and isinstance(item[1], b.Listing)
     text = ("\n" if tight else "\n\n").join(blocks_markdown(item, cite))
     return mark + text.replace("\n", "\n" + " " * len(mark)).replace("\n" + " " * len(mark) + "\n", "\n\n")
 
 
-def _sentences(sentences: Sequence[Sentence], cite: Cite) -> str:
+def _sentences(sentences: Sequence[b.Sentence], cite: Cite) -> str:
     out = ""
     for number, one in enumerate(sentences):
         text = sentence_markdown(one, cite, out[-1:])
@@ -119,25 +103,27 @@ def _cell(text: str) -> str:
     return re.sub(r"(?<!\\)((?:\\\\)*)\|", r"\1\\|", text.replace("\\\n", " "))
 
 
-def line_markdown(line: Line, before: str = "") -> str:
+def line_markdown(line: b.Line, before: str = "") -> str:
     """Write runs; emphasis that Markdown can't express at its place is left out, never its words."""
     out = ""
     for part, following in zip_longest(line, line[1:]):
-        after = following.text[:1] if isinstance(following, Words) else "$" if isinstance(following, Formula) else ""
+        after = (
+            following.text[:1] if isinstance(following, b.Words) else "$" if isinstance(following, b.Formula) else ""
+        )
         match part:
-            case Words():
+            case b.Words():
                 out += _words(part, before=(before + out)[-1:], after=after)
-            case Formula(tex=tex, display=display):
+            case b.Formula(tex=tex, display=display):
                 tight = _BESIDE.match(out[-1:]) or _BESIDE.match(after)
                 out += tex.join(("$$", "$$") if display else ("\\( ", " \\)") if tight else ("$", "$"))
-            case LineBreak():
+            case b.LineBreak():
                 out = out.rstrip() + "\\\n"
             case _:
                 pass
     return out
 
 
-def _words(part: Words, *, before: str, after: str) -> str:
+def _words(part: b.Words, *, before: str, after: str) -> str:
     style, text, lead, trail = set(part.style), part.text, "", ""
     if "code" in style:
         ticks = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
@@ -176,17 +162,17 @@ def _is_sign(char: str) -> bool:
 # ---- a whole report
 
 
-def by_number(sentence: Sentence) -> str:
+def by_number(sentence: b.Sentence) -> str:
     """Cite by the numbers of references, and mark what its own quotes do not carry."""
     return "".join(f"[{number}]" for number in sentence.citations) + _doubt(sentence)
 
 
-def _doubt(sentence: Sentence) -> str:
+def _doubt(sentence: b.Sentence) -> str:
     return UNVERIFIED if sentence.citations and sentence.verdict in {"unsupported", "contradicted"} else ""
 
 
 def document_markdown(
-    body: Body, references: Sequence[Reference], words: Wording, link: Linker | None = None, *, marks: bool = False
+    body: b.Body, references: Sequence[Reference], words: Wording, link: Linker | None = None, *, marks: bool = False
 ) -> str:
     r"""Write the text of a report.
 
@@ -200,7 +186,7 @@ def document_markdown(
     """
     citations = Citations(references)
 
-    def cite(sentence: Sentence) -> str:
+    def cite(sentence: b.Sentence) -> str:
         out = ""
         for one in citations.of(sentence):
             text = rf"\[{one.reference.n}\]" if link else f"[{one.reference.n}]"
@@ -213,7 +199,7 @@ def document_markdown(
 
     parts: list[str] = []
     for block in body.blocks:
-        if isinstance(block, ReferenceList):
+        if isinstance(block, b.ReferenceList):
             block = reference_list(references, words, link or quote_address)
         parts += blocks_markdown([block], cite)
     return "\n\n".join(parts)

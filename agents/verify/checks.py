@@ -22,11 +22,10 @@ from agents.verify.compare import Comparison, compare, named_words
 from agents.verify.distortions import doubts
 from agents.verify.negation import denies
 from agents.verify.parsed_text import Discrepancy, ParsedText, joined, names, read, reason
-from agents.verify.quotes import Place, find_quote, speaks_for_itself
+from agents.verify.quotes import find_quote, speaks_for_itself
 
 __all__ = [
     "SUPPORTED",
-    "Place",
     "StanceVerdict",
     "Support",
     "carried",
@@ -160,8 +159,8 @@ def _stands_whole(sentence: str, quote: str) -> bool:
     place = find_quote(sentence, quote)
     if place is None:
         return False
-    before, after = quote[: place.start].rstrip(" \"“”„«»'*_"), quote[place.end :].lstrip(" \"“”„«»'*_")
-    return (not before or before[-1] in _ENDS) and (not after or after[0] in _ENDS or quote[place.end - 1] in _ENDS)
+    before, after = quote[: place[0]].rstrip(" \"“”„«»'*_"), quote[place[1] :].lstrip(" \"“”„«»'*_")
+    return (not before or before[-1] in _ENDS) and (not after or after[0] in _ENDS or quote[place[1] - 1] in _ENDS)
 
 
 def _stands(quotation: str, quotes: Sequence[str]) -> bool:

@@ -19,8 +19,6 @@ SETTLED = 0.5
 """Weight from which one side counts as having spoken."""
 OPEN_DISPUTE = 0.5
 """Share of the stronger side's weight from which the weaker side makes a claim contested."""
-_STATES_NOTHING = "no_fact"
-_LOOKED_AT = frozenset({"supported", "partly", "unsupported", "contradicted"})
 
 
 class EvidenceWeight(NamedTuple):
@@ -31,30 +29,6 @@ class EvidenceWeight(NamedTuple):
     """0 to 1, in the verdict."""
     origins: int
     """Independent sources that take a stance."""
-
-
-@dataclass(frozen=True)
-class Counted:
-    """How many sentences were checked: a share is told only together with what it is a share of."""
-
-    supported: int
-    stating: int
-    """Sentences that state a fact: the denominator."""
-    checked: int
-    not_checked: int
-    """Stating sentences without a judgement: uncited ones and those that could not be checked."""
-
-    @property
-    def ratio(self) -> float | None:
-        """Supported sentences to sentences that state a fact; None when none does."""
-        return self.supported / self.stating if self.stating else None
-
-    def told(self) -> str:
-        """Say it in one sentence."""
-        if not self.stating:
-            return "No sentence states a fact, so none could be checked."
-        looked = f"{self.checked} of {self.stating} sentences that state a fact were checked"
-        return f"{looked}; {self.supported} are carried by their quotes, {self.not_checked} were not checked."
 
 
 def weigh(evidence: Sequence[Evidence], origin_of: Mapping[str, str] | None = None) -> EvidenceWeight:
@@ -99,11 +73,10 @@ def _verdict(support: float, qualified: float, against: float) -> tuple[Verdict,
     return "supported", support * (1 - against)
 
 
-def count(verdicts: Sequence[SentenceVerdict | None]) -> Counted:
-    """Count sentence verdicts; a sentence without one states a fact that nobody checked."""
-    stating = [verdict for verdict in verdicts if verdict != _STATES_NOTHING]
-    checked = sum(verdict in _LOOKED_AT for verdict in stating)
-    return Counted(stating.count("supported"), len(stating), checked, len(stating) - checked)
+def verifiable_ratio(verdicts: Sequence[SentenceVerdict | None]) -> float | None:
+    """Give the share of supported sentences among those that state a fact, checked or not; None when none does."""
+    stating = [verdict for verdict in verdicts if verdict != "no_fact"]
+    return stating.count("supported") / len(stating) if stating else None
 
 
 ANSWERED, PARTLY_ANSWERED = 0.9, 0.4
@@ -118,7 +91,7 @@ def answered(origins: int, *, whole: bool) -> float:
 
 def report_confidence(
     claims: Sequence[EvidenceWeight | None],
-    counted: Counted,
+    ratio: float | None,
     wanted_origins: int = 1,
     answers: Sequence[float] = (),
 ) -> float | None:
@@ -133,13 +106,13 @@ def report_confidence(
 
     Args:
         claims: one for each claim of the report; None where it was not checked.
-        counted: the sentences of its body.
+        ratio: the verifiable one of its body.
         wanted_origins: independent sources that each claim is wanted to have.
         answers: how well each question is answered, 0 to 1 (see `answered`).
     """
     known = [_known(claim, wanted_origins) for claim in claims] or answers
     settled = sum(known) / len(known) if known else None
-    halves = [half for half in (settled, counted.ratio) if half is not None]
+    halves = [half for half in (settled, ratio) if half is not None]
     return round(100 * prod(halves) ** (1 / len(halves)), 1) if halves else None
 
 

@@ -4,14 +4,14 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
 from agents.nlp.tokens import UNSPACED, language_of
 from agents.verify.figures import Figure, figures
 from agents.verify.negation import denies, is_cut_from_negation
 from agents.verify.numerals import units
 
-Via = Literal["exact", "normalised", "repair"]
+Span = tuple[int, int]
+"""First character of the source's own words, and one past their last: of the text as it was given."""
 
 MIN_WORDS = 3
 """Words that a quote must have: `is` stands in every text and proves nothing."""
@@ -48,19 +48,8 @@ _JOINED_AND = re.compile(r"(?<!\w)(?:[وف](?=ال)|ו(?=ה))")
 _AROUND = 24  # characters on each side of a cut in which a figure may lie
 _VOWELLESS = re.compile(r"[\u05d0-\u05ea\u0621-\u064a]")
 _VOWEL_MARKS = re.compile(r"[\u05b0-\u05bc\u05c1\u05c2\u05c7\u0640\u064b-\u0652\u0670]")
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a quote stands."""
-
-    start: int
-    end: int
-    """Characters of the text as it was given: `text[start:end]` are the source's own words."""
-    via: Via
-    """`exact`; `normalised` when only typography differs; `repair` when the reader should see the source's words."""
-    why: str = ""
-    """What was repaired, as a plain clause; empty otherwise."""
+_LEFT_OUT = (_CITATION, _VOWEL_MARKS, _RUNNING_HEAD)
+"""What is not among the source's words, or what a writer may leave out."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +61,7 @@ class _Folded:
     """Before which folded characters a hyphen between letters was left out, and whether a line ended there."""
 
 
-def find_quote(quote: str, text: str) -> Place | None:
+def find_quote(quote: str, text: str) -> Span | None:
     """Find `quote` in `text`.
 
     Returns:
@@ -84,20 +73,18 @@ def find_quote(quote: str, text: str) -> Place | None:
     if not _proves_something(wanted):
         return None
     at = text.find(wanted)
-    if at >= 0 and _is_whole(text, at, at + len(wanted)):
-        found: Place | None = Place(at, at + len(wanted), "exact")
-    else:
+    found: Span | None = (at, at + len(wanted))
+    if at < 0 or not _is_whole(text, at, at + len(wanted)):
+        bare = wanted.strip(_MARKS).strip()  # quotation marks around the words are the writer's
         found = (
             _folded_place(wanted, text)
-            or _without_outer_marks(wanted, text)
-            or _leaving_out(_CITATION, wanted, text, "a reference mark was left out")
-            or _leaving_out(_VOWEL_MARKS, wanted, text, "vowel marks were left out")
-            or _leaving_out(_RUNNING_HEAD, wanted, text, "a running head was left out")
-            or _any_case(wanted, text)
+            or (_folded_place(bare, text) if bare != wanted and _proves_something(bare) else None)
+            or next(filter(None, (_leaving_out(marks, wanted, text) for marks in _LEFT_OUT)), None)
+            or _folded_place(wanted, text, any_case=True)
             or _with_omissions(wanted, text)
             or _with_other_spelling(wanted, text)
         )
-    return None if found and is_cut_from_negation(text[: found.start], text[found.end :]) else found
+    return None if found and is_cut_from_negation(text[: found[0]], text[found[1] :]) else found
 
 
 def speaks_for_itself(part: str, quote: str) -> bool:
@@ -108,8 +95,8 @@ def speaks_for_itself(part: str, quote: str) -> bool:
     place = find_quote(part, quote)
     if place is None:
         return False
-    ends = [match.end() for match in _SENTENCE_END.finditer(quote, 0, place.start)]
-    return not denies(quote[ends[-1] if ends else 0 : place.start])
+    ends = [match.end() for match in _SENTENCE_END.finditer(quote, 0, place[0])]
+    return not denies(quote[ends[-1] if ends else 0 : place[0]])
 
 
 def _proves_something(quote: str) -> bool:
@@ -119,7 +106,7 @@ def _proves_something(quote: str) -> bool:
     return signs >= MIN_SIGNS or letters >= MIN_LETTERS or (len(quote.split()) >= MIN_WORDS and letters > MIN_WORDS)
 
 
-def _folded_place(quote: str, text: str, *, any_case: bool = False) -> Place | None:
+def _folded_place(quote: str, text: str, *, any_case: bool = False) -> Span | None:
     source, target = _fold(text), _fold(quote)
     hay, needle = (one.letters.casefold() if any_case else one.letters for one in (source, target))
     if not needle or len(hay) != len(source.where) or len(needle) != len(target.where):
@@ -129,7 +116,7 @@ def _folded_place(quote: str, text: str, *, any_case: bool = False) -> Place | N
         stop = at + len(needle)
         start, end = source.where[at], _end(source, stop, text)
         if _hyphens_agree(source, target, at, stop) and _is_whole(text, start, end):
-            return Place(start, end, "normalised")
+            return start, end
         at = hay.find(needle, at + 1)
     return None
 
@@ -141,19 +128,8 @@ def _end(source: _Folded, stop: int, text: str) -> int:
     return end
 
 
-def _without_outer_marks(quote: str, text: str) -> Place | None:
-    """Quotation marks around the words are the writer's."""
-    bare = quote.strip(_MARKS).strip()
-    return _folded_place(bare, text) if bare != quote and _proves_something(bare) else None
-
-
-def _any_case(quote: str, text: str) -> Place | None:
-    found = _folded_place(quote, text, any_case=True)
-    return found and Place(found.start, found.end, "repair", "capitals differ")
-
-
-def _leaving_out(marks: re.Pattern[str], quote: str, text: str, why: str) -> Place | None:
-    """Find a quote that differs only in marks which are not among the source's words, or which a writer may leave out."""
+def _leaving_out(marks: re.Pattern[str], quote: str, text: str) -> Span | None:
+    """Find a quote that differs from the text in such marks only."""
     kept: list[int] = []
     last = 0
     for match in marks.finditer(text):
@@ -166,10 +142,10 @@ def _leaving_out(marks: re.Pattern[str], quote: str, text: str, why: str) -> Pla
     kept.extend(range(last, len(text)))
     bare = "".join(text[place] for place in kept)
     found = _folded_place(marks.sub("", quote), bare)
-    return found and Place(kept[found.start], kept[found.end - 1] + 1, "repair", why)
+    return found and (kept[found[0]], kept[found[1] - 1] + 1)
 
 
-def _with_omissions(quote: str, text: str) -> Place | None:
+def _with_omissions(quote: str, text: str) -> Span | None:
     """Every part must stand in the source, in order, near the one before, and no negation may be among the omitted."""
     parts = [part for part in _OMISSION.split(quote.strip(_MARKS)) if part.strip()]
     if not parts or (len(parts) == 1 and parts[0] == quote) or not all(_proves_something(part) for part in parts):
@@ -181,15 +157,15 @@ def _with_omissions(quote: str, text: str) -> Place | None:
         found = find_quote(part, window[offset:]) if not _OMISSION.search(part) else None
         if found is None:
             return None
-        start, stop = offset + found.start, offset + found.end
+        start, stop = offset + found[0], offset + found[1]
         if number and not _SENTENCE_END.search(text[end:start]) and denies(text[end:start]):
             return None
         begin = start if begin < 0 else begin
         end = stop
-    return Place(begin, end, "repair", "words were left out where the quote says so")
+    return begin, end
 
 
-def _with_other_spelling(quote: str, text: str) -> Place | None:
+def _with_other_spelling(quote: str, text: str) -> Span | None:
     """Find the same words where a figure is written in another way: 2,000 and 2000, 5 % and 5 per cent, 352万 and 三百五十二万."""
     language = language_of(text)
     mine = _spelled(quote, language)
@@ -200,7 +176,7 @@ def _with_other_spelling(quote: str, text: str) -> Place | None:
         if all(_same_piece(one, other) for one, other in zip(mine, theirs[at:], strict=False)):
             start, end = theirs[at][2], theirs[at + len(mine) - 1][3]
             if _is_whole(text, start, end):
-                return Place(start, end, "repair", "a figure is written in another way")
+                return start, end
     return None
 
 

@@ -16,7 +16,7 @@ from agents.report.html_export import blocks_html
 from agents.report.parse_body import parse
 from agents.report.write_markdown import markdown_of
 from agents.verify.checks import carried, find_quote
-from agents.verify.confidence import Witness, count, origins
+from agents.verify.confidence import Witness, origins, verifiable_ratio
 from agents.web.html_text import read_html
 from agents.web.url_key import identity, registrable_domain
 from tests.bench.cases_replying import rows
@@ -135,7 +135,7 @@ def quotes(folder: Path) -> list[bool]:
     found = []
     for row in rows(folder / "pairs.jsonl"):
         place = find_quote(row["quote"], row["source"])
-        found.append(bool(place) is row["match"] and (place is None or (place.via == "repair") == ("via" in row)))
+        found.append(bool(place) is row["match"] and (place is None or 0 <= place[0] < place[1] <= len(row["source"])))
     return found
 
 
@@ -143,12 +143,8 @@ def counted(folder: Path) -> list[bool]:
     expected = json.loads((folder / "expected.json").read_text("utf-8"))["sentences_with_a_mark"]
     statements = [line for line in (folder / "report.md").read_text("utf-8").splitlines() if line.strip()]
     understood = [bool(re.search(r"\[\d+(?:, \d+)*\]\.$", line)) for line in statements]
-    tally = count(["supported" if one else "unchecked" for one in understood])
-    return [
-        tally.checked + tally.not_checked == expected,
-        f"{tally.checked} of {expected}" in tally.told(),
-        tally.ratio is not None and tally.ratio < 1,
-    ]
+    ratio = verifiable_ratio(["supported" if one else "unchecked" for one in understood])
+    return [len(statements) == expected, ratio == sum(understood) / expected, ratio is not None and ratio < 1]
 
 
 def money(folder: Path) -> list[bool]:

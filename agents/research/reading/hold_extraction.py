@@ -110,7 +110,7 @@ def _by_words(quote: str, text: str, spans: tuple[SentenceSpan, ...]) -> tuple[i
     if len(wanted) < SHORTEST:
         return None
     if place := find_quote(wanted, text):
-        return place.start, place.end
+        return place
     best, best_span = ALMOST, None
     for span in spans:
         matcher = SequenceMatcher(None, " ".join(text[span.start : span.end].split()), wanted, autojunk=False)

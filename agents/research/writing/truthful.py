@@ -25,7 +25,7 @@ from agents.research.writing.closing import answers_of
 from agents.research.writing.sections import write_section
 from agents.research.writing.verify_report import Checks, verify
 from agents.roles import JUDGE
-from agents.verify.confidence import EvidenceWeight, answered, count, report_confidence
+from agents.verify.confidence import EvidenceWeight, answered, report_confidence, verifiable_ratio
 
 NO_VERDICT = "The judge gave no usable verdict: {why}"
 """Never a pass, whatever broke off."""
@@ -160,12 +160,12 @@ async def checked(
             )
     done = tuple(claim for one in challenged for claim in one.claims)
     shown = [check.verdict for check in checks if check.replaced_by != ""]
-    counted = count(shown)
+    share = verifiable_ratio(shown)
     weighed = [EvidenceWeight(one.claim.verdict, one.claim.confidence or 0.0, one.origins) for one in done]
     least = wanted.min_distinct_domains_per_claim
     known_of = _known(answers, facts, cards)
-    confidence = report_confidence(weighed, counted, least, known_of) if draft.references else None
-    ratio = counted.ratio if checks else None
+    confidence = report_confidence(weighed, share, least, known_of) if draft.references else None
+    ratio = share if checks else None
     ledger = [
         Ledger(
             text=one.claim.text,
