@@ -99,7 +99,7 @@ def _checked():
     for one in texts:
         for node in ast.walk(ast.parse(Path(one.path).read_text("utf-8"))):
             if isinstance(node, ast.MatchClass):
-                found |= {(ast.unparse(node.cls), name) for name in node.kwd_attrs}
+                found |= {(ast.unparse(node.cls).rpartition(".")[2], name) for name in node.kwd_attrs}
     return built.errors, found
 
 
