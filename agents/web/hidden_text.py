@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Mapping
+from itertools import product
 from typing import TYPE_CHECKING
 
 import cssselect
@@ -41,7 +42,6 @@ _HOLDS = re.compile(
     r"|(?:@media )?(?:(?:only )?(?:all|screen) and )?\(min-width: ?(?:\d{1,3}|1[01]\d\d)(?:\.\d+)?(?:px|em|rem)\)"
 )
 _MAX_RULES = 1_500  # selectors that are looked up in a page
-_MAX_HEAD = 2_000
 _TRANSLATOR = cssselect.HTMLTranslator()
 _NUMBER = re.compile(r"(-?\d*\.?\d+)(px|em|rem|ex|ch|pt|%|vw|vh|cm|mm|in)?")
 _PIXELS = {
@@ -212,22 +212,25 @@ def _colour(value: str) -> Colour | None:
 
 
 def _on_screen(css: str) -> str:
-    """Give the rules that hold on a screen of usual size, without the braces of the conditions around them."""
+    """Give the rules that hold on a screen of usual size: without the conditions around them, nested ones by themselves."""
     kept: list[str] = []
-    open_rules: list[bool] = []  # of the braces that are open, whether what is in them holds
+    open_rules = [(True, "", "")]  # of the braces that are open: whether what is in them holds, for what, and what it says
     start = 0
     for match in re.finditer("[{};]", css):
         head = css[start : match.start()].strip()
+        start = match.end()
+        holds, selector, said = open_rules[-1]
         if match[0] == "{" and head.startswith("@"):
             held = any(_HOLDS.fullmatch(" ".join(part.split())) for part in head.lower().split(","))
-            open_rules.append(all(open_rules) and held)
-            start = match.end()
+            open_rules.append((holds and held, selector, ""))
         elif match[0] == "{":
-            open_rules.append(all(open_rules))
-        elif match[0] == "}" and open_rules:
-            if open_rules.pop() and "{" in css[start : match.start()]:
-                kept.append(css[start : match.end()])
-            start = match.end()
-        elif match[0] == ";" and not head.count("{") and len(head) < _MAX_HEAD:
-            start = match.end()  # such as @import
+            pairs = product(selector.split(","), head.split(","))
+            inner = (one.replace("&", outer) if "&" in one else f"{outer} {one}" for outer, one in pairs)
+            open_rules.append((holds, ", ".join(inner), ""))
+        elif match[0] == ";":
+            open_rules[-1] = holds, selector, f"{said}{head};"
+        elif len(open_rules) > 1:
+            open_rules.pop()
+            if holds and selector:
+                kept.append(f"{selector}{{{said}{head}}}")
     return "".join(kept)

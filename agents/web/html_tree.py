@@ -37,11 +37,12 @@ _OTHERWISE = {
 _ROW, _NUMBERED, _ITEM, _SOFT = "\u241e", "\u241f", "\ue003", "\ue002"
 _CODE = str.maketrans(" \t\n", "\ue004\ue005\ue006")
 _LAID_OUT = str.maketrans("\ue004\ue005\ue006", " \t\n") | {ord(_ROW): "\n", ord(_NUMBERED): None}
-_NUMBER = re.compile(rf"-{_ITEM}\s*([\w-]+[.)]){_NUMBERED}\s*")
+_NUMBER = re.compile(rf"-{_ITEM}\s*([\w-]+[.)]){_NUMBERED}[\s{_SOFT}]*")
 _UNSPACED_BREAK = re.compile(f"(?<=[{SYLLABIC}\u3001-\u3003\uff01-\uff60])[ \\t]*\\n\\s*(?=[{SYLLABIC}\uff01-\uff60])")
 _BREAKS = re.compile(rf" *(?:[{_SOFT}\n] *)+")
 _NOTE_MARK = re.compile(r"note|\bfn|ref|cit", re.I)
 _MARK = re.compile(r"\d{1,3}|[a-z*†‡§]")
+_FORMULA = {"mwe-math-element", "katex", "katex-display", "mathjax", "mathjax_display"}  # a formula and its picture
 _SCRIPTS = {"super": "sup", "text-top": "sup", "sub": "sub", "text-bottom": "sub"}
 
 
@@ -146,9 +147,12 @@ def _background(element: Element, sheet: StyleSheet) -> Colour | None:
 def _write_scripts(tree: Element) -> None:
     """Keep 10⁶ from becoming 106, and marks of notes from sticking to figures."""
     for anchor in list(tree.iter("a")):
-        if "#" in anchor.get("href", "") and _MARK.fullmatch(anchor.text_content().strip()) and _sticks(anchor):
+        target, text = anchor.get("href", ""), anchor.text_content().strip()
+        if "#" in target and _MARK.fullmatch(text) and _sticks(anchor):
             anchor.tag = "sup"
             anchor.set("class", "note")
+        elif target.startswith("#") and not _MARK.fullmatch(text) and not any(map(str.isalnum, text)):
+            drop(anchor)  # from a note back to its mark: with such a link it is taken for a menu
     for element in list(tree.iter("sup", "sub")):
         before = element.getprevious()
         if before is not None and before.tag == element.tag and not before.tail and not _is_note(element):
@@ -182,10 +186,15 @@ def _sticks(anchor: Element) -> bool:
 def _write_formulas(tree: Element) -> None:
     """Put formulas as text in the place of their markup, also where it is hidden behind a picture of them."""
     for script in tree.iter("script"):
-        if script.get("type", "").startswith("math/tex"):
+        before = script.getprevious()
+        if script.get("type", "").startswith("math/tex") and (before is None or before.find(".//math") is None):
             script.tag = "span"
     for element in list(tree.iter("math")):
-        above = [one for one in element.iterancestors() if "mwe-math-element" in one.get("class", "").split()]
+        above = [
+            one
+            for one in element.iterancestors()
+            if one.tag == "mjx-container" or _FORMULA & set(one.get("class", "").lower().split())
+        ]
         whole = above[-1] if above else element
         text = formula(element)
         for child in list(whole):
@@ -238,7 +247,9 @@ def _write_table(table: Element) -> None:
         if not ((above is not None and above.tag == "thead") or all(cell.tag == "th" for cell in corner)):
             break
         heads += 1
-    named = all(found[0].tag == "th" for found in cells[heads:] if found)
+    if all(len(found) == 1 for found in cells[:heads]):
+        heads = 0  # the title of a box of pairs
+    named = all(found[0].tag == "th" for found in cells[heads:] if len(found) > 1)
     spans = [
         [(_cell_text(cell), _whole(cell.get("colspan"), 1), _whole(cell.get("rowspan"), 1)) for cell in row]
         for row in cells

@@ -13,6 +13,7 @@ MAX_ROWS = 20_000
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d(?:\s*[/–-]\s*\d{2,4})?")
 _FIGURE = re.compile(r"(?<![^\W\d_])\d")  # m3/s is none
 _TOLD_MARK = re.compile(r"\ufeff?sep=(.)\r?\n", re.I)
+_QUOTED = re.compile(r'"[^"]*"')
 _MOST_COLUMNS = 200
 _NAME = 80  # characters of a line over all columns, at most, that names the rows below it
 _HEAD_WITHIN = 12  # rows at the top in which the head is looked for: titles and remarks stand above it
@@ -31,8 +32,9 @@ def read_table(text: str, *, tabs: bool = False) -> str | None:
 def _parted(text: str, mark: str) -> list[list[str]]:
     lines = text.split("\n")
     # A line of prose above the rows has the mark with a space behind, as none of the rows has.
-    first = next((at for at, line in enumerate(lines[:_HEAD_WITHIN]) if mark in line and f"{mark} " not in line), 0)
-    first = first if not any(f"{mark} " in line for line in lines[first : first + 50]) else 0
+    bare = [_QUOTED.sub("", line) for line in lines[: _HEAD_WITHIN + 50]]
+    first = next((at for at, line in enumerate(bare[:_HEAD_WITHIN]) if mark in line and f"{mark} " not in line), 0)
+    first = first if not any(f"{mark} " in line for line in bare[first : first + 50]) else 0
     found = islice(
         csv.reader(io.StringIO("\n".join(lines[first:])), delimiter=mark, skipinitialspace=True), MAX_ROWS + 1
     )

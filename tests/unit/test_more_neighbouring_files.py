@@ -265,6 +265,14 @@ html('row heads and empty cells, right to left', '<table dir=rtl><tr><td></td><t
 html('chemistry', '<p>Fe<sup>3+</sup>, SO<sub>4</sub><sup>2−</sup>, C<sub>6</sub>H<sub>12</sub>O<sub>6</sub>, <sup>14</sup>CO<sub>2</sub>.</p>', HEAD + 'Fe³⁺, SO₄²⁻, C₆H₁₂O₆, ¹⁴CO₂.')
 pdf('raised signs', typeset('The rate is 5 mol L#super[−1] s#super[−1] and Na#super[+] with Ca#super[2+] in all the years of the town, 5 + 3.'), 'The rate is 5 mol L⁻¹ s⁻¹ and Na⁺ with Ca²⁺ in all the years of the town, 5 + 3.')
 rich('raised by half points', rb"{\rtf1\ansi Next 10{\up6 6} more of H{\dn6 2}O.\par}", 'Next 10⁶ more of H₂O.')
+# What programs make that people write with: the kinds that were wrong in a lot of 44 made by pandoc, KaTeX, reportlab and others.
+IN_KATEX = '<span class="katex"><span class="katex-mathml"><math><semantics><msup><mn>10</mn><mn>5</mn></msup><annotation encoding="application/x-tex">10^5</annotation></semantics></math></span><span class="katex-html" aria-hidden="true">105</span></span>'
+html('formulas hidden behind their picture', f'<p>It holds {IN_KATEX} litres and <mjx-container><mjx-math aria-hidden="true"></mjx-math><mjx-assistive-mml style="clip:rect(1px,1px,1px,1px)"><math><msup><mn>10</mn><mn>6</mn></msup></math></mjx-assistive-mml></mjx-container> more.</p>', HEAD + 'It holds 10⁵ litres and 10⁶ more.', '.katex-mathml{position:absolute;clip:rect(1px,1px,1px,1px)}')
+html('notes with a way back', '<p>It cost 412<a href="#fn1" class="footnote-ref"><sup>1</sup></a>.</p><section class="footnotes footnotes-end-of-document"><hr><ol><li id="fn1"><p>Without the road.<a href="#fnref1" class="footnote-back">↩︎</a></p></li></ol></section>', HEAD + 'It cost 412 [1].\n\n1. Without the road.')
+html('a box of pairs with a title', '<table><tr><th colspan=2>Dam and spillways<tr><th>Height<td>91 m<tr><th>Opened<td>1987</table>', HEAD + 'Dam and spillways\nHeight: 91 m.\nOpened: 1987.')
+html('hidden by nested rules', '<div class=card><p class=z>HIDDEN</p><p class=y>HIDDEN</p><p>It has 3 gates.</p></div><p class=y>It is old.</p>', HEAD + 'It has 3 gates.\n\nIt is old.', '.card{color:#111;& .z{display:none} .y{margin:0;@media screen{opacity:0}}}')
+rows('the mark within a quoted head', 'Jahr;"Kosten; gesamt"\r\n1994;1.412,5\r\n1995;98,25\r\n'.encode(), 'Jahr: 1994; Kosten; gesamt: 1.412,5.\nJahr: 1995; Kosten; gesamt: 98,25.')
+rows('lines above quoted cells', b'Source: harbour office, 1996\n\nYear,Region,Deaths\n1994,North,4\n1995,"South, low",12\n', 'Source: harbour office, 1996\nYear: 1994; Region: North; Deaths: 4.\nYear: 1995; Region: South, low; Deaths: 12.')
 
 # fmt: on
 
