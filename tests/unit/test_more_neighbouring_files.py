@@ -271,7 +271,7 @@ html('formulas hidden behind their picture', f'<p>It holds {IN_KATEX} litres and
 html('notes with a way back', '<p>It cost 412<a href="#fn1" class="footnote-ref"><sup>1</sup></a>.</p><section class="footnotes footnotes-end-of-document"><hr><ol><li id="fn1"><p>Without the road.<a href="#fnref1" class="footnote-back">↩︎</a></p></li></ol></section>', HEAD + 'It cost 412 [1].\n\n1. Without the road.')
 html('a box of pairs with a title', '<table><tr><th colspan=2>Dam and spillways<tr><th>Height<td>91 m<tr><th>Opened<td>1987</table>', HEAD + 'Dam and spillways\nHeight: 91 m.\nOpened: 1987.')
 html('hidden by nested rules', '<div class=card><p class=z>HIDDEN</p><p class=y>HIDDEN</p><p>It has 3 gates.</p></div><p class=y>It is old.</p>', HEAD + 'It has 3 gates.\n\nIt is old.', '.card{color:#111;& .z{display:none} .y{margin:0;@media screen{opacity:0}}}')
-rows('the mark within a quoted head', 'Jahr;"Kosten; gesamt"\r\n1994;1.412,5\r\n1995;98,25\r\n'.encode(), 'Jahr: 1994; Kosten; gesamt: 1.412,5.\nJahr: 1995; Kosten; gesamt: 98,25.')
+rows('the mark within a quoted head', b'Jahr;"Kosten; gesamt"\r\n1994;1.412,5\r\n1995;98,25\r\n', 'Jahr: 1994; Kosten; gesamt: 1.412,5.\nJahr: 1995; Kosten; gesamt: 98,25.')
 rows('lines above quoted cells', b'Source: harbour office, 1996\n\nYear,Region,Deaths\n1994,North,4\n1995,"South, low",12\n', 'Source: harbour office, 1996\nYear: 1994; Region: North; Deaths: 4.\nYear: 1995; Region: South, low; Deaths: 12.')
 
 # fmt: on
