@@ -76,6 +76,10 @@ class RunOptions(RunBounds):
     """Detected while planning when it is not given."""
 
 
+SENT_S = 0.1
+"""Seconds in which a first question is written to its server, while nothing else that is loaded wants the processor."""
+
+
 @dataclass(frozen=True)
 class _Drafted:
     leaves: tuple[Leaf, ...]
@@ -341,7 +345,9 @@ async def durable_team(
         # In a folder, texts are where they are whoever runs the jobs; in a database they need the store from the start.
         in_folder = not settings.database_url.get_secret_value()
         team = open_team(settings, durable=first and not in_folder)
-        team.opening = asyncio.create_task(_open_store(team, say, kept=first and in_folder))
+        team.opening = asyncio.create_task(
+            _open_store(team, say, kept=first and in_folder, after_s=SENT_S if at_once else 0)
+        )
         try:
             if not at_once:
                 await team.ready()
@@ -354,7 +360,8 @@ async def durable_team(
             _ENGINE.release()
 
 
-async def _open_store(team: Team, say: Callable[[str], None], *, kept: bool) -> None:
+async def _open_store(team: Team, say: Callable[[str], None], *, kept: bool, after_s: float) -> None:
+    await asyncio.sleep(after_s)
     try:
         await (team.keep_jobs() if kept else team.open())
     except InUse as error:

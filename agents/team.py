@@ -391,10 +391,12 @@ class Team:
         bound = [part for model in self.models.values() for part in parts_of(model)]
         if any(isinstance(model, LiteLLMModel) and model.through_litellm for model in bound):
             warm_up()
+        self.prompts.compile()
+        if isinstance(self.searcher, Chain):
+            self.searcher.warm_up()
         import agents.report.formats  # noqa: F401
 
         direction("warm")
-        self.prompts.compile()
         asks_for_facts("How many were closed in May 2020?")  # word lists and the names of months
 
     async def probe(self) -> Probed | None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator, Iterable, Mapping
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from agents.contracts.contract import Change, place
 from agents.contracts.frozen import Frozen, Said
@@ -25,8 +25,10 @@ from agents.core.events import (
     SourceRejected,
 )
 from agents.jobs.changes import ACTIVE, AGAIN, DROPPABLE, Steered
-from agents.jobs.client import Client
 from agents.jobs.job import Job
+
+if TYPE_CHECKING:
+    from agents.jobs.client import Client  # the database takes a third of a second to load
 
 FEED = 40
 """Lines of the activity feed that are kept, newest last."""
@@ -434,7 +436,7 @@ STATES: Mapping[Steered, frozenset[NodeState]] = {"retry": AGAIN, "drop": DROPPA
 """States of a branch in which it can be done; the others only while it is at work."""
 
 
-def steer(jobs: Client, job: Job, node: TreeNode, what: Steered) -> Change | None:
+def steer(jobs: "Client", job: Job, node: TreeNode, what: Steered) -> Change | None:
     """Do one of them; returns the change as it was recorded, None when the state of the branch leaves nothing to do.
 
     Raises:

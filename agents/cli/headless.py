@@ -54,7 +54,7 @@ async def research(
         ConfigError: the settings can't be used.
         DossierError: the run ended without a report.
     """
-    from agents.run_research import durable_team
+    from agents.run_research import SENT_S, durable_team
 
     # The clock starts with the command: setting up, taking up jobs and scoping all come out of its time.
     started = time.monotonic()
@@ -65,12 +65,9 @@ async def research(
     text = "" if refresh else checked(question)
     async with opened or durable_team(settings, _say, at_once=True) as team:
         before = await _before(settings, refresh or goes_on) if refresh or goes_on else None
-        if (probed := await team.probe()) is not None:
-            reached = f"queries go to {probed.host}" if probed.reachable else "not reachable"
-            _say(f"keyless web search: {reached}")
-        _say(f"engine: {team.engine.name}; searching: {', '.join(team.context().searched)}")
         if refresh and before is not None:
             earlier = earlier_of(before.document, before.sources, "refresh")
+            await _say_what_is_asked(team)
             await team.ready()
             job = team.start(team.renewed(before.contract), challenge=challenge, earlier=earlier)
             return await _to_its_end(team, job, json_file, out)
@@ -78,8 +75,12 @@ async def research(
         limit_s = None if minutes is None else SCOPING_SHARE * minutes * 60
         known = known_lines(before.document) if before is not None else ()
         state = ScopingState(mode=mode, minutes=minutes, known=known, memory=memory)
+        if not team.engine.reasons:
+            await _say_what_is_asked(team)  # nothing is gained by waiting for the network beside what computes here
         settling = asyncio.create_task(team.settle(state, text, tier=tier, challenge=challenge, limit_s=limit_s))
-        await asyncio.sleep(0)  # the question is on its way before anything else is loaded
+        await asyncio.wait({settling}, timeout=SENT_S)  # the question is on its way before anything else is loaded
+        if team.engine.reasons:
+            await _say_what_is_asked(team)
         threading.Thread(target=team.warm_up, name="warm-up", daemon=True).start()
         settled = await settling
         if not settled.scope.queries:
@@ -94,6 +95,14 @@ async def research(
         after = earlier_of(before.document, before.sources, "continue") if before is not None else None
         job = team.start(settled.contract, challenge=challenge, left_s=left_s, earlier=after)
         return await _to_its_end(team, job, json_file, out)
+
+
+async def _say_what_is_asked(team: "Team") -> None:
+    """Say which engine answers and where is searched; keyless search is tried for it."""
+    if (probed := await team.probe()) is not None:
+        reached = f"queries go to {probed.host}" if probed.reachable else "not reachable"
+        _say(f"keyless web search: {reached}")
+    _say(f"engine: {team.engine.name}; searching: {', '.join(team.context().searched)}")
 
 
 async def _to_its_end(team: "Team", job: Job, json_file: Path | None, out: Path | None) -> int:

@@ -45,9 +45,24 @@ def _environment() -> ImmutableSandboxedEnvironment:
 
 
 @cache
-def _compiled(text: str) -> Template:
-    """Compile a template once: a run renders the same few prompts hundreds of times."""
-    return _environment().from_string(text)
+def _compiled(prompt: "Prompt") -> Template:
+    """Check and compile a template once, when it is wanted first: a run renders the same few prompts hundreds of times.
+
+    Raises:
+        PromptError: it is no template, or declared and used inputs differ.
+    """
+    environment, name = _environment(), prompt.name
+    try:
+        if used := meta.find_undeclared_variables(environment.parse(prompt.system)):
+            raise PromptError(f"prompt {name!r}: the system part may use no inputs, but uses {sorted(used)}")
+        used = meta.find_undeclared_variables(environment.parse(prompt.user))
+        if used != prompt.inputs:
+            raise PromptError(
+                f"prompt {name!r} declares {sorted(prompt.inputs)} but uses {sorted(used)}; the two must be equal"
+            )
+        return environment.from_string(prompt.user)
+    except TemplateError as error:
+        raise PromptError(f"prompt {name!r} is not a template: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -79,16 +94,16 @@ class Prompt:
             )
         values: dict[str, object] = {name: getattr(given, name) for name in self.inputs}
         try:
-            return _compiled(self.user).render(values).strip()
+            return _compiled(self).render(values).strip()
         except TemplateError as error:
             raise PromptError(f"prompt {self.name!r} does not render: {error}") from error
 
 
 def parse(name: str, text: str) -> Prompt:
-    """Read one prompt file.
+    """Read one prompt file; its template is checked when it is compiled.
 
     Raises:
-        PromptError: a part is missing, a header field is wrong, or declared and used inputs differ.
+        PromptError: a part is missing, or a header field is wrong.
     """
     parts = text.replace("\r\n", "\n").split("+++\n")
     if len(parts) != 4 or parts[0].strip():
@@ -100,21 +115,10 @@ def parse(name: str, text: str) -> Prompt:
         raise PromptError(f"prompt {name!r}: the header is not TOML: {error}") from error
     if set(header) != {"version", "inputs", "changed"}:
         raise PromptError(f"prompt {name!r}: the header holds {sorted(header)}; it needs version, inputs and changed")
-    environment = _environment()
-    try:
-        if used := meta.find_undeclared_variables(environment.parse(system)):
-            raise PromptError(f"prompt {name!r}: the system part may use no inputs, but uses {sorted(used)}")
-        used = meta.find_undeclared_variables(environment.parse(user))
-    except TemplateError as error:
-        raise PromptError(f"prompt {name!r} is not a template: {error}") from error
-    if used != set(header["inputs"]):
-        raise PromptError(
-            f"prompt {name!r} declares {sorted(header['inputs'])} but uses {sorted(used)}; the two must be equal"
-        )
     return Prompt(
         name=name,
         version=int(header["version"]),
-        inputs=frozenset(used),
+        inputs=frozenset(header["inputs"]),
         system=system.strip(),
         user=user,
         sha=digest(system + user, 8),
@@ -139,9 +143,13 @@ class PromptBook(Mapping[str, Prompt]):
         return len(self._prompts)
 
     def compile(self) -> None:
-        """Have every prompt ready to render: else the first to ask waits for it."""
+        """Have every prompt checked and ready to render: else the first to ask waits for it.
+
+        Raises:
+            PromptError: a template is wrong.
+        """
         for prompt in self._prompts.values():
-            _compiled(prompt.user)
+            _compiled(prompt)
 
 
 @cache

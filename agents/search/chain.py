@@ -290,6 +290,11 @@ class Chain:
         """Ask every provider once, side by side, whatever is known of it: for an operator who wants to know."""
         return tuple(await asyncio.gather(*(self._try(engine, deadline_s) for engine in self._engines)))
 
+    def warm_up(self) -> None:
+        """Load what the first search would else wait for; slow, so for a thread of its own."""
+        for engine in self._engines:
+            engine.warm_up()
+
     async def close(self) -> None:
         for engine in self._engines:
             await engine.close()
@@ -309,6 +314,7 @@ class Chain:
 
     async def _try(self, engine: Provider, deadline_s: float) -> Probed:
         reason = ""
+        await asyncio.to_thread(engine.warm_up)  # outside its time
         try:
             await engine.search(SearchQuery(text=PROBE, max_results=1), deadline_s, attempts=1)
         except SearchError as error:

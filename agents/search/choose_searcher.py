@@ -76,10 +76,6 @@ def choose(
         key = keys.get(entry.key_variable, "").strip() if keyed else ""
         base = bases.get(entry.base_variable, "").strip()
         access = replace(shared, key=SecretStr(key) if key else None, base=base)
-        if name == "tavily":
-            from agents.search.tavily import Tavily  # its client brings many packages along: loaded where it is used
-
-            return Tavily(entry, access)
         return KINDS.get(name, Provider)(entry, access)
 
     if not names:

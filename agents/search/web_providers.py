@@ -9,6 +9,7 @@ from types import ModuleType
 from agents.contracts.sources import Hit
 from agents.search.provider import Access, Call, Provider, ProviderHit, Service, usual
 from agents.search.scope_filter import ProviderQuery, bare_domain, whole_day
+from agents.search.tavily import Tavily
 from agents.web.url_key import canonical, same_site
 
 MAX_RESULTS = 20
@@ -206,5 +207,5 @@ class Ddgs(Provider):
         raise self._failure("timeout" if "timeout" in name.casefold() else "connection", said)
 
 
-KINDS: dict[str, type[Provider]] = {"firecrawl": Firecrawl, "ddgs": Ddgs}
+KINDS: dict[str, type[Provider]] = {"tavily": Tavily, "firecrawl": Firecrawl, "ddgs": Ddgs}
 """Services that are more than a line of the table."""

@@ -37,7 +37,12 @@ def test_a_prompt_renders_its_declared_inputs():
 )
 def test_a_malformed_prompt_is_refused_with_the_reason(text, message):
     with pytest.raises(PromptError, match=message):
-        prompts.parse("p", text)
+        prompts.PromptBook([prompts.parse("p", text)]).compile()
+
+
+def test_a_malformed_template_is_refused_also_where_nobody_had_it_checked_before():
+    with pytest.raises(PromptError, match="must be equal"):
+        prompts.parse("p", HEADER + "+++\ns\n+++\nnothing used\n").render(Asked(question="Why?"))
 
 
 def test_an_input_that_the_contract_lacks_is_named():
