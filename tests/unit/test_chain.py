@@ -40,6 +40,8 @@ class Fake:
         self.pages = {page.url: page for page in pages}
         self.closed = False
 
+    def warm_up(self) -> None: ...
+
     async def search(
         self, query: SearchQuery, deadline_s: float | None = None, *, attempts: int | None = None
     ) -> SearchResult:
