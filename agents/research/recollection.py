@@ -152,7 +152,7 @@ class Recollection(KeptAnswers):
             SourceError: there is no such page any more, or it may not be used.
         """
         try:
-            now = (await context.fetch(card.url, Deadline.within(RECHECK_S, deadline), card)).card
+            now = await context.fetch(card.url, Deadline.within(RECHECK_S, deadline), card)
         except SourceError as error:
             if error.fault != "site":
                 raise

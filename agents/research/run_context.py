@@ -3,26 +3,27 @@
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
 from agents.contracts.contract import PaceSeen
+from agents.contracts.finding import Problem
 from agents.contracts.frozen import Frozen, Said
-from agents.contracts.plan import Leaf, SkippedTopic
 from agents.contracts.report import ReportDocument
 from agents.contracts.sources import CorpusSurvey, Hit, SearchQuery, SearchResult, Source, SourceCard
 from agents.core.budget import NOTHING, Deadline, Usage, spent_by
 from agents.core.errors import BadOutput, ModelError, ModelFault, SearchError, SourceError, StepFailed
 from agents.core.events import Charged, Event, SearchDone
+from agents.core.port import Ctx
 from agents.core.prompts import PromptBook
 from agents.core.role import AskContext, In, Model, OnText, Out, Role, RoleAnswer, answered, ask
 from agents.research.fit_input import Rooms, ask_fitting, divided, in_parts
 from agents.research.loop.success import MAX_ATTEMPTS, Retries
-from agents.research.loop.topics import Topics
+from agents.research.loop.topics import Dispatched, Topics
 from agents.research.steering import Steering
 from agents.roles import PLANNER, SECTION_WRITER
 from agents.search.scope_filter import enforced
@@ -30,7 +31,7 @@ from agents.search.searcher import CircuitBreaker, Crawler, Searcher, Texts
 from agents.web.url_key import canonical
 
 if TYPE_CHECKING:
-    from agents.research.reading.searching import Setting
+    from agents.research.recollection import Recollection
 
 T = TypeVar("T")
 
@@ -64,12 +65,6 @@ class Searched(Charged):
         )  # fmt: skip
 
 
-class RetrievedSource(Frozen):
-    """One document that was really retrieved; its text is kept under its hash."""
-
-    card: SourceCard
-
-
 class Crawled(Frozen):
     """Pages of one site that a page leads to."""
 
@@ -87,7 +82,7 @@ class Once(Generic[T]):
         self._unmet: set[str] = set()
         """What was made ahead and nobody has asked for yet: whoever does is told of its failure, too."""
 
-    async def get(self, key: str, make: Callable[[], Awaitable[T]], *, ahead: bool = False) -> T:
+    async def get(self, key: str, make: Callable[[], Coroutine[None, None, T]], *, ahead: bool = False) -> T:
         """Return what `make` made for `key`, now or before."""
         task = self._running.get(key)
         again = task is not None and task.done() and (task.cancelled() or task.exception() is not None)
@@ -97,13 +92,17 @@ class Once(Generic[T]):
             self._unmet.discard(key)
             again = False
         if task is None or again:
-
-            async def run() -> T:
-                return await make()
-
-            task = self._running[key] = asyncio.get_running_loop().create_task(run())
+            task = self._running[key] = asyncio.ensure_future(make())
         # One branch that is stopped must not take the page from the others that wait for it.
         return await asyncio.shield(task)
+
+    async def know(self, key: str, made: T) -> None:
+        """Take over what was made for `key` elsewhere, unless it was made here already."""
+
+        async def as_it_is() -> T:
+            return made
+
+        await self.get(key, as_it_is)
 
     def stop(self) -> None:
         """End what still runs: nobody waits for it any more."""
@@ -147,30 +146,6 @@ class LookAhead:
         self.searches.stop()
 
 
-class EarlierRuns(Protocol):
-    """What earlier runs of the same user left."""
-
-    async def answered(self, leaf: Leaf, setting: "Setting") -> bool:
-        """Tell of a leaf whether it is known what it would search for."""
-
-    async def answer(self, key: str) -> str | None:
-        """Give as JSON what a model answered; None where nobody asked."""
-
-    def keep(self, key: str, answer: str) -> None:
-        """Keep an answer for later runs."""
-
-
-class Dispatched(Frozen):
-    """What a round may work on, as the ledger of the whole job allowed it."""
-
-    chosen: tuple[str, ...]
-    waiting: tuple[str, ...] = ()
-    """New topics beyond the bound of one round."""
-    skipped: tuple[SkippedTopic, ...] = ()
-    known: tuple[str, ...] = ()
-    """Everything dispatched in the job so far, these topics included."""
-
-
 class TakenSources(Frozen):
     """Addresses that one leaf reads, of those that it found."""
 
@@ -208,14 +183,14 @@ class RunContext:
     """How quickly the model answers, as this process has seen it."""
     rooms: Rooms = field(default_factory=Rooms)
     breaker: CircuitBreaker = field(default_factory=lambda: CircuitBreaker(rest_s=0.0))
-    pages: Once[RetrievedSource] = field(default_factory=Once)
+    pages: Once[SourceCard] = field(default_factory=Once)
     searches: Once[Searched] = field(default_factory=Once)
     answers: Once[Charged] = field(default_factory=Once)
     in_vain: int = 0
     """Searches that were begun for a plan which then became another one; they count against the caps."""
     ahead: LookAhead | None = None
     """Where a plan's searches may begin while it is written: its run is authorized by the request for it."""
-    earlier: EarlierRuns | None = None
+    earlier: "Recollection | None" = None
     """None where nothing is kept between runs."""
 
     @property
@@ -230,13 +205,9 @@ class RunContext:
         return self.ahead
 
     async def ask(
-        self,
-        role: Role[In, Out],
-        given: In,
-        deadline: Deadline,
-        on_text: OnText | None = None,
+        self, role: Role[In, Out], given: In, deadline: Deadline, on_text: OnText | None = None,
         draft: OnText | None = None,
-    ) -> RoleAnswer[Out]:
+    ) -> RoleAnswer[Out]:  # fmt: skip
         """Ask a role: the body of a step. The same question is asked, and paid for, once in a run.
 
         What the user asked to heed meanwhile is told to every role that takes it, whatever it works on now. To `on_text`
@@ -309,21 +280,13 @@ class RunContext:
 
     async def dispatch(self, proposed: tuple[str, ...], at_most: int) -> Dispatched:
         """Write topics into the job's ledger before anybody works on them: the body of a step."""
-        admitted = self.topics.admit(proposed, at_most)
-        new = admitted.topics.skipped[len(self.topics.skipped) :]
-        self.topics = admitted.topics
-        return Dispatched(
-            chosen=admitted.chosen,
-            waiting=admitted.waiting,
-            skipped=new,
-            known=self.topics.dispatched,
-        )
+        dispatched = self.topics.admit(proposed, at_most)
+        self.note_dispatched(dispatched)
+        return dispatched
 
     def note_dispatched(self, dispatched: Dispatched) -> None:
         """Bring the ledger up to what a step recorded: on a replay the step itself does not run."""
-        for topic in dispatched.chosen:
-            if topic not in self.topics.dispatched:
-                self.topics = self.topics.add(topic)
+        self.topics = self.topics.add(*dispatched.chosen)
 
     async def take_sources(self, among: str, path: str, urls: tuple[str, ...], most: int) -> TakenSources:
         """Take the best addresses that no leaf of the same executor reads already: the body of a step."""
@@ -374,7 +337,7 @@ class RunContext:
         hits = enforced(found.result.hits, self.steering.narrowed(query))
         return found.model_copy(update={"result": found.result.model_copy(update={"hits": hits})})
 
-    async def fetch(self, url: str, deadline: Deadline, before: SourceCard | None = None) -> RetrievedSource:
+    async def fetch(self, url: str, deadline: Deadline, before: SourceCard | None = None) -> SourceCard:
         """Read a document and keep its text; read once in a run, and not again after it failed three times.
 
         One that was read `before` is not sent again by a server that says that it has not changed.
@@ -384,7 +347,7 @@ class RunContext:
         """
         first = False
 
-        async def make() -> RetrievedSource:
+        async def make() -> SourceCard:
             nonlocal first
             first = True
             # What failed beside this one is not in the ledger before all that its branch reads is there.
@@ -400,7 +363,7 @@ class RunContext:
             if not source.text.strip():
                 raise SourceError(url, "it holds no text")
             await self.texts.put(source.text)
-            return RetrievedSource(card=SourceCard.of(source))
+            return SourceCard.of(source)
 
         self.allow(url)
         try:
@@ -410,7 +373,7 @@ class RunContext:
                 self.failed[canonical(url)] += error.fault in {"document", "site"}
                 raise
             raise SourceError(url, Said(SAME_ATTEMPT, why=error.reason), "repeated") from None
-        self.allow(url, fetched.card.published)
+        self.allow(url, fetched.published)
         return fetched
 
     def allow(self, url: str, published: str | None = None) -> None:
@@ -422,18 +385,13 @@ class RunContext:
         if why := self.steering.refuses(url, published):
             raise SourceError(url, why, "ruled_out")
 
-    async def note_fetched(self, url: str, branch: str, fetched: RetrievedSource | StepFailed) -> None:
+    async def note_fetched(self, url: str, branch: str, fetched: SourceCard | StepFailed) -> None:
         """Know a page as read, or as failed, that a step recorded: on a replay the step itself does not run.
 
         So a page that one branch had read before a pause is not read anew by another one after it.
         """
-        if isinstance(fetched, RetrievedSource):
-            page = fetched
-
-            async def known() -> RetrievedSource:
-                return page
-
-            await self.pages.get(canonical(url), known)
+        if isinstance(fetched, SourceCard):
+            await self.pages.know(canonical(url), fetched)
         elif fetched.type == "SourceError" and fetched.fault in {"document", "site"}:
             alike = _site(url) if fetched.fault == "site" else ""
             self.retries = self.retries.merge(Retries().failed(url, alike, branch=branch))
@@ -474,3 +432,14 @@ class RunContext:
         self.pages.stop()
         self.answers.stop()
         self.searches.stop()
+
+
+async def asked(
+    ctx: Ctx, context: RunContext, role: Role[In, Out], given: In, deadline: Deadline, step: str, key: str = "0"
+) -> tuple[RoleAnswer[Out] | None, tuple[Problem, ...]]:
+    """Ask a role as a step of a branch; where that fails, the branch goes on without an answer and has a problem."""
+    gives: type[RoleAnswer[Out]] = RoleAnswer[role.gives]  # type: ignore[name-defined]
+    try:
+        return await ctx.call(step, key, context.ask, role, given, deadline, gives=gives), ()
+    except StepFailed as failure:
+        return None, (failure.problem(),)

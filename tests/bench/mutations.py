@@ -89,7 +89,7 @@ MUTATIONS = (
         ("S2 FR-02: near-duplicates are dropped", "research/loop/topics.py", "            if compared.duplicate:", "            if False:"),
         ("S2 FR-10: the threshold of likeness", "research/loop/topics.py", "        if similarity >= threshold:", "        if similarity > threshold + 0.2:"),
         ("S2 FR-02: years, names and poles make topics different", "research/loop/topics.py", "        if not different:", "        if True:"),
-        ("S2: what is cut off may be proposed again", "research/loop/topics.py", "                    waiting.append(topic)", "                    pass"),
+        ("S2: what is cut off may be proposed again", "research/loop/topics.py", "                waiting.append(topic)", "                pass"),
     ),
     *_rows(
         "unit/test_retries.py",

@@ -179,7 +179,7 @@ def test_c34_alternating_calls_end_at_the_ledger():
     wordings = [f"number of closures before 1988 {'?' * (n % 3)}" for n in range(calls.count("web_search"))]
     admitted = Topics().admit(wordings, at_most=5)
     assert len(admitted.chosen) == 1
-    assert len(admitted.topics.skipped) == len(wordings) - 1
+    assert len(admitted.skipped) == len(wordings) - 1
 
 
 # ---- C35: budgets that are labels

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.research.loop.topics import Topics, compare
+from agents.research.loop.topics import Dispatched, Topics, compare
 from tests.conftest import DATA
 
 PAIRS = [
@@ -156,24 +156,26 @@ def test_repeats_are_skipped_before_the_bound_on_children_applies():
 
     assert admitted.chosen == ("tidal power", "wind noise")
     assert admitted.waiting == ("bird song",)
-    assert admitted.topics.dispatched == ("heat pumps in old houses", "tidal power", "wind noise")
-    assert [one.topic for one in admitted.topics.skipped] == ["old houses: heat pumps", "the tidal power"]
-    assert "tidal power" in admitted.topics.skipped[1].explanation
+    assert admitted.known == ("heat pumps in old houses", "tidal power", "wind noise")
+    assert [one.topic for one in admitted.skipped] == ["old houses: heat pumps", "the tidal power"]
+    assert "tidal power" in admitted.skipped[1].explanation
 
 
 def test_the_ledger_explains_what_it_skipped():
     """S2 FR-11: rejected topics are visible for inspection."""
-    ledger = Topics().admit(("heat pumps", "the heat pump")).topics
+    admitted = Topics().admit(("heat pumps", "the heat pump"))
 
-    assert len(ledger.dispatched) == 1
-    assert "“the heat pump” repeats “heat pumps”" in ledger.skipped[0].explanation
+    assert admitted.chosen == ("heat pumps",)
+    assert "“the heat pump” repeats “heat pumps”" in admitted.skipped[0].explanation
 
 
 def test_the_ledger_survives_being_stored():
-    ledger = Topics(language="de").admit(("Wärmepumpen", "die Wärmepumpe")).topics
+    ledger = Topics(language="de").add("Wärmepumpen")
+    admitted = ledger.admit(("die Wärmepumpe",))
 
     assert Topics.model_validate_json(ledger.model_dump_json()) == ledger
-    assert ledger.skipped
+    assert Dispatched.model_validate_json(admitted.model_dump_json()) == admitted
+    assert admitted.skipped
 
 
 def test_endless_rewording_ends_in_repeats_and_never_in_an_error():
@@ -181,7 +183,7 @@ def test_endless_rewording_ends_in_repeats_and_never_in_an_error():
     ledger = Topics()
     for _ in range(40):
         for text in ("Orvane ferry closures", "closures of the Orvane ferry", "when the Orvane ferry closed"):
-            ledger = ledger.admit((text,), at_most=5).topics
+            ledger = ledger.add(*ledger.admit((text,), at_most=5).chosen)
 
     assert ledger.dispatched == ("Orvane ferry closures", "when the Orvane ferry closed")
 

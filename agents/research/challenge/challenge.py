@@ -42,7 +42,7 @@ from agents.research.challenge.claim_ledger import (
 from agents.research.reading.hold_extraction import fact_of
 from agents.research.reading.leaf import spent
 from agents.research.reading.searching import Setting, search_all, teller
-from agents.research.run_context import RetrievedSource, RunContext
+from agents.research.run_context import RunContext
 from agents.roles import CHALLENGER, STANCE_JUDGE
 from agents.web.url_key import publisher
 
@@ -297,11 +297,11 @@ async def _brought(ctx: Ctx, context: RunContext, given: ClaimGiven, queries: li
     hits = {hit.url: hit for found_by in made.lists for hit in reversed(found_by)}
     urls = to_read(given.claim.text, tuple(hits.values()), given.read)
     fetched = await ctx.fan(
-        "fetch", context.fetch, [(url, url, ctx.deadline) for url in urls], gives=RetrievedSource, pool="web"
+        "fetch", context.fetch, [(url, url, ctx.deadline) for url in urls], gives=SourceCard, pool="web"
     )
     for url, read in zip(urls, fetched, strict=True):
         await context.note_fetched(url, ctx.path, read)
-    cards = tuple(one.card for one in fetched if isinstance(one, RetrievedSource))
+    cards = tuple(one for one in fetched if isinstance(one, SourceCard))
     found = ClaimFound()
     if cards:
         found = await ctx.call("picked", "0", _picked, context, cards, given.claim.text, gives=ClaimFound, pool="local")

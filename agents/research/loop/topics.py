@@ -209,11 +209,21 @@ def _entries(topic: str, other: TopicWords) -> tuple[str, ...] | None:
     return tuple(_ARTICLE.sub("", entry) for entry in entries if entry)
 
 
+class Dispatched(Frozen):
+    """What a round may work on, as the ledger of the whole job allowed it."""
+
+    chosen: tuple[str, ...]
+    waiting: tuple[str, ...] = ()
+    """New topics beyond the bound of one round, in order."""
+    skipped: tuple[SkippedTopic, ...] = ()
+    known: tuple[str, ...] = ()
+    """Everything dispatched in the job so far, these topics included."""
+
+
 class Topics(Frozen):
-    """What a job dispatched and what it skipped. Append-only: each change gives a longer ledger."""
+    """What a job dispatched. Append-only: each change gives a longer ledger."""
 
     dispatched: tuple[str, ...] = ()
-    skipped: tuple[SkippedTopic, ...] = ()
     threshold: Confidence = THRESHOLD
     language: str | None = None
     """Language of the brief, for topics too short to tell their own."""
@@ -222,45 +232,28 @@ class Topics(Frozen):
         """Hold `topic` against everything that was dispatched."""
         return compare(topic, self.dispatched, self.threshold, self.language)
 
-    def add(self, topic: str) -> "Topics":
-        """Record a topic; to be called before its child starts."""
-        return self.model_copy(update={"dispatched": (*self.dispatched, topic)})
+    def add(self, *topics: str) -> "Topics":
+        """Record topics; to be called before their children start."""
+        return self.model_copy(update={"dispatched": tuple(dict.fromkeys((*self.dispatched, *topics)))})
 
-    def skip(self, topic: str, compared: Compared) -> "Topics":
-        """Record a topic that repeats another, with the reason."""
-        entry = SkippedTopic(topic=topic, explanation=compared.explanation)
-        return self.model_copy(update={"skipped": (*self.skipped, entry)})
-
-    def admit(self, proposed: Sequence[str], at_most: int | None = None) -> "Admitted":
-        """Choose which proposed topics to dispatch, and record them.
+    def admit(self, proposed: Sequence[str], at_most: int | None = None) -> Dispatched:
+        """Choose which proposed topics to dispatch.
 
         Repeats go first, those of one another included; only then does the bound on children side by side apply. What
         it cuts off was neither dispatched nor skipped, so that it may be proposed again.
         """
-        ledger, chosen, waiting = self, list[str](), list[str]()
-        for topic in proposed:
-            if not topic.strip():
-                continue
+        ledger, skipped, waiting = self, list[SkippedTopic](), list[str]()
+        for topic in (one for one in proposed if one.strip()):
             compared = ledger.judge(topic)
             if compared.duplicate:
-                ledger = ledger.skip(topic, compared)
-            elif at_most is not None and len(chosen) >= at_most:
-                if not compare(topic, waiting, self.threshold, self.language).duplicate:
-                    waiting.append(topic)
-            else:
+                skipped.append(SkippedTopic(topic=topic, explanation=compared.explanation))
+            elif at_most is None or len(ledger.dispatched) - len(self.dispatched) < at_most:
                 ledger = ledger.add(topic)
-                chosen.append(topic)
-        return Admitted(ledger, tuple(chosen), tuple(waiting))
-
-
-@dataclass(frozen=True)
-class Admitted:
-    """The topics of a round, and the ledger that holds them."""
-
-    topics: Topics
-    chosen: tuple[str, ...]
-    waiting: tuple[str, ...] = ()
-    """New topics beyond the bound, in order."""
+            elif not compare(topic, waiting, self.threshold, self.language).duplicate:
+                waiting.append(topic)
+        known = ledger.dispatched
+        chosen = known[len(self.dispatched) :]
+        return Dispatched(chosen=chosen, waiting=tuple(waiting), skipped=tuple(skipped), known=known)
 
 
 def _quoted(topic: str) -> str:

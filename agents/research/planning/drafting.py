@@ -61,17 +61,6 @@ _JOINT = re.compile(r"\s*[>›»]\s*")
 _NOT_A_WORD = re.compile(r"[\W_]+|\.\w{2,5}$")
 
 
-class SurveyTaken(Frozen):
-    """A survey, as a step leaves it."""
-
-    survey: CorpusSurvey
-
-
-async def take_survey(context: RunContext, question: str) -> SurveyTaken:
-    """Survey the searchable documents: the body of a step."""
-    return SurveyTaken(survey=await context.survey(question))
-
-
 class DraftGiven(Frozen):
     """One query whose plan is wanted."""
 
@@ -85,8 +74,7 @@ def draft_handler(context: RunContext, limits: CapOverrides) -> Handler:
     async def run(ctx: Ctx, given: DraftGiven) -> Plan:
         survey = CorpusSurvey()
         with contextlib.suppress(StepFailed):  # a plan can do without
-            asking = ctx.call("survey", "0", take_survey, context, given.query.text, gives=SurveyTaken, pool="local")
-            survey = (await asking).survey
+            survey = await ctx.call("survey", "0", context.survey, given.query.text, gives=CorpusSurvey, pool="local")
         planning = planning_for(given.query, given.brief, limits, survey)
         own = is_its_own_plan(given, planning)
         planner = context.by_code(PLANNER.name) if own else context

@@ -21,7 +21,7 @@ from agents.offline.extractor import extract as quoted
 from agents.research.fit_input import MAX_CHARS, choose, is_worth_reading
 from agents.research.reading.answering import leads_to
 from agents.research.reading.hold_extraction import MAX_FACTS, SourceExcerpt, SourceGiven, held_against
-from agents.research.run_context import RetrievedSource, RunContext
+from agents.research.run_context import RunContext
 from agents.research.steering import CUT
 from agents.roles import EXTRACTOR
 
@@ -173,8 +173,8 @@ def source_handler(context: RunContext) -> Handler:
         done: dict[str, SourceDone] = {}
         cards: list[SourceCard] = []
         for url, one in zip(given.urls, fetched, strict=True):
-            if isinstance(one, RetrievedSource):
-                cards.append(one.card)
+            if isinstance(one, SourceCard):
+                cards.append(one)
             elif one.type in CUT:
                 raise one
             else:
@@ -193,11 +193,7 @@ def source_handler(context: RunContext) -> Handler:
             for batch, extracted in zip(batches, read, strict=True)
             for card, one in zip(batch, _of_batch(ctx, leaf, batch, extracted), strict=True)
         }
-        at = {
-            url: by_card[one.card.id]
-            for url, one in zip(given.urls, fetched, strict=True)
-            if isinstance(one, RetrievedSource)
-        }
+        at = {url: by_card[one.id] for url, one in zip(given.urls, fetched, strict=True) if isinstance(one, SourceCard)}
         return SourcesDone(sources=tuple(done.get(url) or at[url] for url in given.urls))
 
     return run
@@ -205,16 +201,14 @@ def source_handler(context: RunContext) -> Handler:
 
 async def _fetched(
     ctx: Ctx, context: RunContext, urls: Sequence[str], deadline: Deadline
-) -> list[RetrievedSource | StepFailed]:
+) -> list[SourceCard | StepFailed]:
     """Fetch sources side by side; a failure of one alone is counted before another branch goes on."""
     if len(urls) > 1:
         items = [(Source.id_of(url), url, deadline) for url in urls]
-        fetched = await ctx.fan("fetch", context.fetch, items, gives=RetrievedSource, pool="web")
+        fetched = await ctx.fan("fetch", context.fetch, items, gives=SourceCard, pool="web")
     else:
         try:
-            fetched = [
-                await ctx.call("fetch", "0", context.fetch, urls[0], deadline, gives=RetrievedSource, pool="web")
-            ]
+            fetched = [await ctx.call("fetch", "0", context.fetch, urls[0], deadline, gives=SourceCard, pool="web")]
         except StepFailed as failure:
             fetched = [failure]
     for url, one in zip(urls, fetched, strict=True):

@@ -45,7 +45,7 @@ from agents.research.reading.shortlisting import (
     turns,
     view_of,
 )
-from agents.research.run_context import Crawled, RetrievedSource, RunContext
+from agents.research.run_context import Crawled, RunContext
 from agents.research.steering import CUT, STOPPED
 from agents.roles import SCOUT
 from agents.web.url_key import canonical, publisher, registrable_domain
@@ -139,7 +139,7 @@ class _Sweep:
 
     async def _fetch(self, hits: Sequence[Hit]) -> None:
         items = [(Source.id_of(hit.url), hit.url, self.ctx.deadline) for hit in hits]
-        fetched = await self.ctx.fan("fetch", self.context.fetch, items, gives=RetrievedSource, pool="web")
+        fetched = await self.ctx.fan("fetch", self.context.fetch, items, gives=SourceCard, pool="web")
         for hit, one in zip(hits, fetched, strict=True):
             await self.context.note_fetched(hit.url, self.ctx.path, one)
             if isinstance(one, StepFailed) and one.type in CUT:
@@ -149,7 +149,7 @@ class _Sweep:
                     self.empty.add(hit.url)
                 self._reject(hit, one.message.removeprefix(f"{hit.url}: ") if is_refusal else one.notice)
             else:
-                self.cards[hit.url] = one.card
+                self.cards[hit.url] = one
 
     async def _linked(self, hits: Sequence[Hit]) -> list[Hit]:
         """Go on from the best pages of different sites to pages of theirs that speak of the questions."""
