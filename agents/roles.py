@@ -5,10 +5,9 @@ The manager is the only one that talks to the user; each of the others returns a
 
 import re
 from dataclasses import replace
-from itertools import combinations
 from typing import TypeVar
 
-from agents.contracts.body import Body, Sentence
+from agents.contracts.body import Body
 from agents.contracts.contract import ScopingInput, ScopingTurn, UnheardTurn
 from agents.contracts.fact import Extraction, ExtractionInput
 from agents.contracts.finding import Frame, FrameInput, LeadInput, NumberedFact, Section, SectionInput
@@ -28,13 +27,13 @@ from agents.contracts.verification import (
 )
 from agents.core.errors import Reject
 from agents.core.role import Role
-from agents.nlp.tokens import Calendar, content_words
+from agents.nlp.tokens import Calendar
 from agents.offline.manager import scope
 from agents.offline.questions import points
+from agents.report.carriers import Carrier, Carriers
 from agents.report.escaping import attached
 from agents.report.parse_body import parse
 from agents.report.write_markdown import markdown_of
-from agents.verify.checks import carried, mixes
 
 In = TypeVar("In", bound=Frozen)
 Out = TypeVar("Out", bound=Frozen)
@@ -282,40 +281,16 @@ def _marked(markdown: str, facts: tuple[NumberedFact, ...]) -> Body:
     return attached(body, ((str(fact.number), fact.statement, fact.quote) for fact in facts))
 
 
-FEWEST_WORDS = 3
-"""Telling words of a sentence that says something."""
-NEAREST = 3
-"""Facts that share most words with a sentence; two of them may carry it together."""
-
-
 def _carried_only(markdown: str, facts: tuple[NumberedFact, ...], language: str) -> str:
     """Of prose that cites nothing, leave the sentences that facts carry, with their marks; of any other, all.
 
     A small model forgets the marks, and writes on where its facts end: what code finds carried counts, the rest does not.
     """
-    if _marked(markdown, facts).facts():
+    body = _marked(markdown, facts)
+    if body.facts():
         return markdown
-    body = parse(markdown, {str(fact.number): str(fact.number) for fact in facts})
-    words = {fact.number: frozenset(content_words(f"{fact.quote} {fact.statement}")) for fact in facts}
-    said, short = set[str](), language.split("-")[0]
-
-    def carrying(sentence: Sentence) -> Sentence | None:
-        own = frozenset(content_words(sentence.text))
-        near = sorted(facts, key=lambda fact: -len(own & words[fact.number]))[:NEAREST]
-        for some in ((one,) for one in near), combinations(near, 2):
-            for these in some:
-                quotes, titles = [fact.quote for fact in these], [fact.source for fact in these]
-                found = carried(sentence.text, quotes, language=short, context=titles)
-                if len(own) < FEWEST_WORDS or found.verdict != "supported" or sentence.text in said:
-                    continue
-                if len(these) < 2 or not mixes(sentence.text, list(zip(quotes, titles, strict=True)), language=short):
-                    said.add(sentence.text)
-                    return sentence.model_copy(
-                        update={"facts": tuple(str(number) for number in sorted(fact.number for fact in these))}
-                    )
-        return None
-
-    left = body.changed(carrying)
+    shown = (Carrier(str(fact.number), fact.statement, fact.quote, fact.source, fact.source) for fact in facts)
+    left = Carriers(shown, language).settle(body)
     marked = markdown_of(left, lambda sentence: "".join(f"[f{number}]" for number in sentence.facts))
     return marked if left.facts() else markdown
 

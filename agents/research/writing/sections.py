@@ -4,15 +4,12 @@ What code can tell of the plan's claims from the facts at hand is told to the wr
 written twice: only where the search for counter-evidence moves a verdict afterwards.
 
 Writing: facts under numbers for the writer, the writer's numbers back to fact ids.
-
-Citation marks are checked on the way in: behind a sentence stand the facts that carry it, and no others.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from agents.contracts.body import Body, Sentence, Table
+from agents.contracts.body import Sentence
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, NumberedFact, Section, SectionInput, cited_facts
 from agents.contracts.frozen import Frozen, Said
@@ -22,92 +19,18 @@ from agents.core.errors import StepFailed
 from agents.core.events import SectionDraft, SectionWritten
 from agents.core.port import Ctx, Handler, computed
 from agents.core.role import RoleAnswer
-from agents.nlp.tokens import content_words, language_of
+from agents.nlp.tokens import language_of
 from agents.offline.questions import asks_for_facts, parts_of
+from agents.report.carriers import Carrier, Carriers
 from agents.report.parse_body import parse
-from agents.report.wording import states_no_fact
 from agents.report.write_markdown import markdown_of
 from agents.research.reading.answering import answer_of, answers, each_name, told_by
 from agents.research.reading.leaf import SHORTENED, graded, kept, spent, stopped_with, sub_questions
 from agents.research.reading.searching import LeafGiven, teller
+from agents.research.reading.shortlisting import turns
 from agents.research.run_context import MAX_FACTS, RunContext
 from agents.research.steering import CUT, STOPPED
 from agents.roles import SECTION_WRITER
-from agents.verify.checks import carried, mixes
-
-MAX_CITATIONS = 3
-"""Sources behind one sentence, at most (specification, section 8)."""
-NEAR = 6
-"""Facts that share most words with a sentence, which are tried where those that it cites don't carry it."""
-FEWEST_WORDS = 3
-"""Telling words below which a sentence is a transition and gets no mark that its writer didn't give it."""
-
-
-class Carriers:
-    """Finds the facts that carry a sentence, among those that its writer was shown."""
-
-    def __init__(self, facts: Sequence[Fact], cards: Mapping[str, SourceCard], language: str) -> None:
-        self._facts = {fact.id: fact for fact in facts}
-        self._cards, self._language = cards, language.split("-")[0]
-        self._words = {fact.id: frozenset(content_words(f"{fact.quote} {fact.statement}")) for fact in facts}
-
-    def settle(self, body: Body) -> Body:
-        """Put the marks of a text right, and leave out what no source carries or what was said before; idempotent.
-
-        Nothing stands uncited that a source should carry (specification, section 8). Cells of tables are left: those that
-        name a row cite nothing.
-        """
-        said: set[str] = set()
-
-        def settled(one: Sentence, *, in_table: bool) -> Sentence | None:
-            facts = self.of(one.text, one.facts)
-            asks = one.text.rstrip().endswith(("?", "？"))  # small models put the question down again
-            stands = facts or states_no_fact(one.text, self._language)
-            if not in_table and (asks or one.text in said or not stands):
-                return None
-            said.add(one.text)
-            return one.model_copy(update={"facts": facts})
-
-        return Body(
-            blocks=tuple(
-                left
-                for block in body.blocks
-                for left in Body(blocks=(block,)).changed(partial(settled, in_table=isinstance(block, Table))).blocks
-            )
-        )
-
-    def carry(self, sentence: str, facts: Sequence[str]) -> bool:
-        """Tell whether one of some facts carries a sentence, or all of them together."""
-        return any(self._carry(sentence, fact) for fact in facts) or (len(facts) > 1 and self._carry(sentence, *facts))
-
-    def of(self, sentence: str, cited: Sequence[str]) -> tuple[str, ...]:
-        """Give the facts that carry a sentence: of those cited, else of the others; what was cited where none does."""
-        known = [fact for fact in cited if fact in self._facts]
-        if good := [fact for fact in known if self._carry(sentence, fact)]:
-            return self._one_a_source(good)
-        if len(known) > 1 and self._carry(sentence, *known):
-            return self._one_a_source(known)
-        words = frozenset(content_words(sentence))
-        if len(words) >= FEWEST_WORDS:
-            shared = sorted(((len(words & held), fact) for fact, held in self._words.items()), reverse=True)
-            near = [fact for count, fact in shared[:NEAR] if 2 * count >= len(words) and fact not in known]
-            if good := [fact for fact in near if self._carry(sentence, fact)]:
-                return self._one_a_source(good)
-        return self._one_a_source(known)
-
-    def _carry(self, sentence: str, *facts: str) -> bool:
-        held = [self._facts[fact] for fact in facts]
-        titles = [self._cards[fact.source_id].title for fact in held if fact.source_id in self._cards]
-        quotes = [fact.quote for fact in held]
-        if carried(sentence, quotes, language=self._language, context=titles).verdict != "supported":
-            return False
-        return len(held) < 2 or not mixes(sentence, list(zip(quotes, titles, strict=False)), language=self._language)
-
-    def _one_a_source(self, facts: Sequence[str]) -> tuple[str, ...]:
-        kept: dict[str, str] = {}
-        for fact in facts:
-            kept.setdefault(self._facts[fact].source_id, fact)
-        return tuple(kept.values())[:MAX_CITATIONS]
 
 
 class Numbering:
@@ -116,20 +39,19 @@ class Numbering:
     def __init__(self, facts: tuple[Fact, ...], sources: tuple[SourceCard, ...], language: str = "en") -> None:
         self.facts = facts
         cards = {card.id: card for card in sources}
-        self._carriers = Carriers(facts, cards, language)
+        self._carriers = Carriers(
+            (Carrier(one.id, one.statement, one.quote, one.source_id, cards[one.source_id].title) for one in facts),
+            language,
+        )
         order = {source_id: n for n, source_id in enumerate(dict.fromkeys(f.source_id for f in facts), start=1)}
         self.numbered = tuple(
             NumberedFact(
-                number=number,
-                statement=fact.statement,
-                quote=fact.quote,
-                source=_label(cards[fact.source_id]),
-                source_number=order[fact.source_id],
-                published=cards[fact.source_id].published,
-                topic=fact.topic,
+                number=number, statement=fact.statement, quote=fact.quote, source=_label(card),
+                source_number=order[card.id], published=card.published, topic=fact.topic,
             )
             for number, fact in enumerate(facts, start=1)
-        )
+            for card in (cards[fact.source_id],)
+        )  # fmt: skip
         self._number_of = {fact.id: number for number, fact in enumerate(facts, start=1)}
 
     def numbers(self, facts: Iterable[str]) -> tuple[int, ...]:
@@ -140,9 +62,9 @@ class Numbering:
         """Give the ids of facts by the numbers that their writer sees."""
         return {str(number): fact_id for fact_id, number in self._number_of.items()}
 
-    def carries(self, sentence: str, cited: Sequence[str]) -> bool:
+    def carries(self, sentence: Sentence) -> bool:
         """Tell whether the facts that a sentence cites carry it, one alone or all together."""
-        return self._carriers.carry(sentence, cited)
+        return self._carriers.carry(sentence.text, sentence.facts)
 
     def to_ids(self, markdown: str) -> str:
         """Turn the writer's `[f3]` into `[#id]`: of the facts that carry the sentence; numbers that do not exist go.
@@ -170,16 +92,9 @@ def spread(facts: tuple[Fact, ...], limit: int = MAX_FACTS) -> tuple[Fact, ...]:
     """Choose the facts that a writer is shown: most certain first, taking turns over sources; in reading order."""
     if len(facts) <= limit:
         return facts
-    by_source: dict[str, list[Fact]] = {}
-    for fact in sorted(facts, key=lambda fact: -fact.confidence):
-        by_source.setdefault(fact.source_id, []).append(fact)
-    chosen: list[Fact] = []
-    while len(chosen) < limit:
-        for queue in by_source.values():
-            if queue and len(chosen) < limit:
-                chosen.append(queue.pop(0))
-    kept = {fact.id for fact in chosen}
-    return tuple(fact for fact in facts if fact.id in kept)
+    surest = sorted(facts, key=lambda fact: -fact.confidence)
+    chosen = {fact.id for fact in turns(surest, lambda fact: fact.source_id)[:limit]}
+    return tuple(fact for fact in facts if fact.id in chosen)
 
 
 def plain_section(facts: tuple[Fact, ...]) -> str:
@@ -228,8 +143,7 @@ def section_handler(context: RunContext) -> Handler:
         if found.status in {"empty", "failed"}:  # as the others it was told when it was read
             tell("writing", kept(found.facts, found.sources))
         written = await write_section(
-            ctx, context, "0", partial(_put, given.leaf, given.verdicts), found.facts, found.sources, ctx.last_deadline,
-            given.leaf.setting.language,
+            ctx, context, "0", given, ctx.last_deadline,
             lambda sentence: SectionDraft(node=found.path, title=found.title, text=sentence),
         )  # fmt: skip
         ctx.emit("section", SectionWritten(node=found.path, title=found.title, words=len(written.markdown.split())))
@@ -250,20 +164,13 @@ def section_handler(context: RunContext) -> Handler:
         cost = spent(ctx, started)
         known = found.cost_usd is not None and cost["cost_usd"] is not None
         dollars = (found.cost_usd or 0.0) + (cost["cost_usd"] or 0.0)
-        return found.model_copy(
-            update={
-                "status": status,
-                "note": note,
-                "ended": ended,
-                "markdown": written.markdown,
-                "verdicts": given.verdicts,
-                "engine_note": found.engine_note or written.stood_in,
-                "problems": problems,
-                "seconds": (found.seconds or 0.0) + cost["seconds"],
-                "tokens": found.tokens + cost["tokens"],
-                "cost_usd": dollars if known else None,
-            }
-        )
+        update: dict[str, object] = {
+            "status": status, "note": note, "ended": ended, "markdown": written.markdown, "verdicts": given.verdicts,
+            "engine_note": found.engine_note or written.stood_in, "problems": problems,
+            "seconds": (found.seconds or 0.0) + cost["seconds"], "tokens": found.tokens + cost["tokens"],
+            "cost_usd": dollars if known else None,
+        }  # fmt: skip
+        return found.model_copy(update=update)
 
     return run
 
@@ -283,41 +190,38 @@ class Draft:
         done = parse(self._text, self._numbering.marks()).sentences()[self._seen : -1]
         for sentence in done:
             self._seen += 1
-            cited = sentence.facts
-            holds = bool(cited) and await computed(self._numbering.carries, sentence.text, cited)
-            if holds:
+            if sentence.facts and await computed(self._numbering.carries, sentence):
                 self._show(self._seen, sentence.text)
 
 
 async def write_section(
-    ctx: Ctx,
-    context: RunContext,
-    key: str,
-    put: Callable[[tuple[NumberedFact, ...]], SectionInput],
-    facts: Sequence[Fact],
-    sources: Sequence[SourceCard],
-    deadline: Deadline,
-    language: str,
+    ctx: Ctx, context: RunContext, key: str, section: SectionGiven, deadline: Deadline,
     told: Callable[[str], SectionDraft] | None = None,
-) -> Written:
+) -> Written:  # fmt: skip
     """Have a section written over facts; where that fails, the reader gets the words that were found.
 
     With `told`, each sentence that holds is told of when it is written.
     """
-    numbering = Numbering(spread(tuple(facts), context.context_results), tuple(sources), language)
-    given = put(numbering.numbered)
+    facts, sources = section.finding.facts, section.finding.sources
+    leaf, setting = section.leaf.leaf, section.leaf.setting
+    numbering = Numbering(spread(facts, context.context_results), sources, setting.language)
+    given = SectionInput(
+        query=setting.query, title=leaf.title, objective=leaf.objective, questions=sub_questions(leaf),
+        facts=numbering.numbered, siblings=section.leaf.siblings, verdicts=section.verdicts,
+        language=setting.language, query_type=setting.query_type, today=setting.today,
+    )  # fmt: skip
     if context.models[SECTION_WRITER.name].reasons and _is_said_by(given, facts):
         return Written(_with_mark(facts[0]))
-    draft = (
-        Draft(lambda number, sentence: ctx.emit(f"draft:{key}:{number}", told(sentence)), numbering) if told else None
-    )
+    draft = None
+    if told is not None:
+        draft = Draft(lambda number, sentence: ctx.emit(f"draft:{key}:{number}", told(sentence)), numbering)
     try:
         asked = await ctx.call(
             "section", key, context.ask, SECTION_WRITER, given, deadline, None, draft and draft.take,
             gives=RoleAnswer[Section],
         )  # fmt: skip
     except StepFailed as failure:
-        return Written(plain_section(tuple(facts)), failure=failure)
+        return Written(plain_section(facts), failure=failure)
     markdown = numbering.to_ids(asked.output.markdown)
     return Written(_with_answers(markdown, given.questions, facts, sources), asked.stood_in)
 
@@ -351,12 +255,3 @@ def _with_answers(markdown: str, questions: Sequence[str], facts: Sequence[Fact]
                 markdown = f"{markdown}\n\n{_with_mark(known[fact])}".strip()
                 cited.add(fact)
     return markdown
-
-
-def _put(given: LeafGiven, verdicts: tuple[str, ...], facts: tuple[NumberedFact, ...]) -> SectionInput:
-    leaf, setting = given.leaf, given.setting
-    return SectionInput(
-        query=setting.query, title=leaf.title, objective=leaf.objective, questions=sub_questions(leaf),
-        facts=facts, siblings=given.siblings, verdicts=verdicts, language=setting.language,
-        query_type=setting.query_type, today=setting.today,
-    )  # fmt: skip

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from agents.contracts.contract import Contract, place
+from agents.contracts.contract import Brief, Contract, place
 from agents.contracts.fact import Fact
-from agents.contracts.finding import Finding, NumberedFact, QuestionAnswer, SectionInput
+from agents.contracts.finding import Finding, QuestionAnswer
 from agents.contracts.frozen import Frozen
-from agents.contracts.plan import Leaf, Node
+from agents.contracts.plan import Leaf, Node, Plan
 from agents.contracts.report import Actual, Outcome, ReportDocument
 from agents.contracts.sources import SourceCard
 from agents.contracts.verification import EVIDENCE_GATE, JudgeInput, Judgement, SentenceCheck, Truth
@@ -19,10 +19,11 @@ from agents.report.document import build
 from agents.research.challenge.challenge import Challenged, ClaimDone
 from agents.research.challenge.claim_ledger import Ledger, Thresholds, gates
 from agents.research.loop.after_reading import MOVED, verdict_line
+from agents.research.reading.searching import LeafGiven, Setting
 from agents.research.reading.shortlisting import domain_of
 from agents.research.run_context import RunContext
 from agents.research.writing.closing import answers_of
-from agents.research.writing.sections import write_section
+from agents.research.writing.sections import SectionGiven, write_section
 from agents.research.writing.verify_report import Checks, verify
 from agents.roles import JUDGE
 from agents.verify.confidence import EvidenceWeight, answered, report_confidence, verifiable_ratio
@@ -52,12 +53,9 @@ async def rewritten(
                 continue
             chosen.append((part, touching))
         calls = [
-            _again(
-                ctx, context, part, touching, _leaf_of(plan.root, part.path, finding.path),
-                tuple(title for title in titles if title != part.title), contract,
-            )
+            _again(ctx, context, _to_rewrite(part, touching, plan, finding.path, titles, contract.brief))
             for part, touching in chosen
-        ]  # fmt: skip
+        ]
         anew = await together(*calls)
         changed = {one.path: one for one in anew if one is not None}
         room -= len(changed)
@@ -80,42 +78,31 @@ def _leaf_of(node: Node, path: str, root: str) -> Leaf | None:
     return here if isinstance(here, Leaf) else None
 
 
-async def _again(
-    ctx: Ctx,
-    context: RunContext,
-    part: Finding,
-    touching: list[ClaimDone],
-    leaf: Leaf | None,
-    beside: tuple[str, ...],
-    contract: Contract,
-) -> Finding | None:
+def _to_rewrite(
+    part: Finding, touching: list[ClaimDone], plan: Plan, root: str, titles: Sequence[str], brief: Brief
+) -> SectionGiven:
+    """Add what was found against the claims of a section to what it is written over."""
+    planned = _leaf_of(plan.root, part.path, root)
+    leaf = planned or Leaf(title=part.title, objective=part.title, questions=(part.title,), searches=(part.title,))
+    cards = {card.id: card for card in (*(card for done in touching for card in done.sources), *part.sources)}
+    facts = {fact.id: fact for fact in (*part.facts, *(fact for done in touching for fact in done.facts))}
+    sources = tuple(cards[source] for source in dict.fromkeys(fact.source_id for fact in facts.values()))
+    beside = tuple(title for title in titles if title != part.title)
+    return SectionGiven(
+        leaf=LeafGiven(leaf=leaf, setting=Setting.of(brief.question, brief), parent=root, siblings=beside),
+        finding=part.model_copy(update={"facts": tuple(facts.values()), "sources": sources}),
+        verdicts=tuple(verdict_line(done.claim) for done in touching),
+    )
+
+
+async def _again(ctx: Ctx, context: RunContext, given: SectionGiven) -> Finding | None:
     """Write one section anew; the old one stays where that fails."""
-    extra = {fact.id: fact for done in touching for fact in done.facts}
-    cards = {card.id: card for done in touching for card in done.sources} | {card.id: card for card in part.sources}
-    facts = tuple(({fact.id: fact for fact in part.facts} | extra).values())
-    verdicts, brief = tuple(verdict_line(done.claim) for done in touching), contract.brief
-
-    def put(numbered: tuple[NumberedFact, ...]) -> SectionInput:
-        return SectionInput(
-            query=brief.question, title=part.title, objective=leaf.objective if leaf else part.title,
-            questions=leaf.questions if leaf else (part.title,), facts=numbered, siblings=beside,
-            verdicts=verdicts, language=brief.language, query_type=brief.query_type, today=brief.today,
-        )  # fmt: skip
-
-    deadline, sources = ctx.writing(REWRITE_SHARE), tuple(cards.values())
-    written = await write_section(ctx, context, f"again:{part.path}", put, facts, sources, deadline, brief.language)
+    path = given.finding.path
+    written = await write_section(ctx, context, f"again:{path}", given, ctx.writing(REWRITE_SHARE))
     if written.failure is not None:
         return None
-    ctx.emit(f"again:{part.path}", Noted(node=part.path, text="Written anew: the challenge changed a verdict."))
-    return Finding.model_validate(
-        {
-            **part.model_dump(),
-            "markdown": written.markdown,
-            "verdicts": verdicts,
-            "facts": facts,
-            "sources": tuple(cards[source] for source in dict.fromkeys(fact.source_id for fact in facts)),
-        }
-    )
+    ctx.emit(f"again:{path}", Noted(node=path, text="Written anew: the challenge changed a verdict."))
+    return given.finding.model_copy(update={"markdown": written.markdown, "verdicts": given.verdicts})
 
 
 def _replaced(finding: Finding, changed: Mapping[str, Finding]) -> Finding:

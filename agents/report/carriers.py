@@ -1,0 +1,94 @@
+"""Citation marks are checked on the way in: behind a sentence stand the facts that carry it, and no others."""
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from itertools import combinations
+from typing import NamedTuple
+
+from agents.contracts.body import Body, Sentence, Table
+from agents.nlp.tokens import content_words
+from agents.report.escaping import MAX_CITATIONS
+from agents.report.wording import states_no_fact
+from agents.verify.checks import carried, mixes
+
+NEAR = 6
+"""Facts that share most words with a sentence, which are tried where those that it cites don't carry it."""
+NEAREST = 3
+"""Of a sentence that cites nothing, facts of which two may carry it together."""
+FEWEST_WORDS = 3
+"""Telling words below which a sentence is a transition and gets no mark that its writer didn't give it."""
+
+
+class Carrier(NamedTuple):
+    """A fact as far as it may carry a sentence."""
+
+    id: str
+    statement: str
+    quote: str
+    source: str
+    """Of several facts of one source a sentence cites one."""
+    title: str = ""
+
+
+class Carriers:
+    """Finds the facts that carry a sentence, among those that its writer was shown."""
+
+    def __init__(self, facts: Iterable[Carrier], language: str) -> None:
+        self._facts = {fact.id: fact for fact in facts}
+        self._language = language.split("-")[0]
+        self._words = {
+            fact.id: frozenset(content_words(f"{fact.quote} {fact.statement}")) for fact in self._facts.values()
+        }
+
+    def settle(self, body: Body) -> Body:
+        """Put the marks of a text right, and leave out what no source carries or what was said before; idempotent.
+
+        Nothing stands uncited that a source should carry (specification, section 8). Cells of tables are left: those that
+        name a row cite nothing.
+        """
+        said: set[str] = set()
+
+        def settled(one: Sentence, *, in_table: bool) -> Sentence | None:
+            facts = self.of(one.text, one.facts)
+            asks = one.text.rstrip().endswith(("?", "？"))  # small models put the question down again
+            stands = facts or states_no_fact(one.text, self._language)
+            if not in_table and (asks or one.text in said or not stands):
+                return None
+            said.add(one.text)
+            return one.model_copy(update={"facts": facts})
+
+        each = (
+            Body(blocks=(block,)).changed(partial(settled, in_table=isinstance(block, Table))) for block in body.blocks
+        )
+        return Body(blocks=tuple(left for one in each for left in one.blocks))
+
+    def carry(self, sentence: str, facts: Sequence[str]) -> bool:
+        """Tell whether one of some facts carries a sentence, or all of them together."""
+        return any(self._carry(sentence, fact) for fact in facts) or (len(facts) > 1 and self._carry(sentence, *facts))
+
+    def of(self, sentence: str, cited: Sequence[str]) -> tuple[str, ...]:
+        """Give the facts that carry a sentence: of those cited, else of the others; what was cited where none does."""
+        known = [fact for fact in cited if fact in self._facts]
+        good = [fact for fact in known if self._carry(sentence, fact)]
+        if not good and not (len(known) > 1 and self._carry(sentence, *known)):
+            words = frozenset(content_words(sentence))
+            shared = sorted(self._words, key=lambda fact: -len(words & self._words[fact]))[:NEAR]
+            near = [fact for fact in shared if 2 * len(words & self._words[fact]) >= len(words)]
+            if len(words) >= FEWEST_WORDS:
+                good = [fact for fact in near if fact not in known and self._carry(sentence, fact)]
+            if len(words) >= FEWEST_WORDS and not (good or known):
+                pairs = combinations(sorted(shared[:NEAREST], key=[*self._facts].index), 2)
+                good = list(next((pair for pair in pairs if self._carry(sentence, *pair)), ()))
+        of_sources: dict[str, str] = {}
+        for fact in good or known:
+            of_sources.setdefault(self._facts[fact].source, fact)
+        return tuple(of_sources.values())[:MAX_CITATIONS]
+
+    def _carry(self, sentence: str, *facts: str) -> bool:
+        held = [self._facts[fact] for fact in facts]
+        quotes, titles = [fact.quote for fact in held], [fact.title for fact in held if fact.title]
+        if carried(sentence, quotes, language=self._language, context=titles).verdict != "supported":
+            return False
+        return len(held) < 2 or not mixes(
+            sentence, [(fact.quote, fact.title) for fact in held], language=self._language
+        )
