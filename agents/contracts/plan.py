@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from agents.contracts.frozen import MAX_EXECUTOR_DEPTH, Confidence, Frozen, Judged, QueryType, Text
+from agents.contracts.frozen import MAX_EXECUTOR_DEPTH, Confidence, Frozen, Judged, QueryType, Text, digest
 from agents.contracts.sources import CorpusSurvey
 
 Priority = Literal["low", "normal", "high"]
@@ -120,7 +120,11 @@ class PlannedClaim(Frozen):
 
     text: Text
     leaves: tuple[str, ...] = ()
-    """Titles of leaves."""
+    """Titles of leaves; empty for the query as a whole."""
+
+    @property
+    def id(self) -> str:
+        return "c" + digest(self.text.casefold(), 8)
 
 
 class Plan(Frozen):

@@ -5,7 +5,7 @@ import logging
 from agents.contracts.contract import Brief, Contract, PaceSeen
 from agents.contracts.finding import Finding, Problem
 from agents.contracts.frozen import Frozen, Spent
-from agents.contracts.plan import Plan, PlannedClaim
+from agents.contracts.plan import Plan
 from agents.contracts.report import Commission, Outcome
 from agents.contracts.verification import Judgement, Truth
 from agents.core.budget import Limits as Spending
@@ -121,11 +121,7 @@ def research_handler(context: RunContext, means: Means) -> Handler:
     """Run a commission from plan to outcome."""
 
     def closing_of(contract: Contract, given: Commission) -> ClosingTask:
-        least = means.thresholds
-        return ClosingTask(
-            contract=contract, challenge=given.challenge, min_evidence=least.min_evidence_per_claim,
-            min_domains=least.min_distinct_domains_per_claim,
-        )  # fmt: skip
+        return ClosingTask(contract=contract, challenge=given.challenge, wanted=means.thresholds)
 
     async def run(ctx: Ctx, given: Commission) -> Outcome:
         contract = given.contract
@@ -236,7 +232,7 @@ def _root(plan: Plan, brief: Brief, loop: LoopSettings, closing: ClosingTask | N
         setting=Setting.of(plan.query, brief).model_copy(
             update={
                 "loop": loop,
-                "claims": tuple(PlannedClaim(text=claim.text, leaves=claim.leaves) for claim in planned_claims(plan)),
+                "claims": planned_claims(plan),
             }
         ),
         parent="job",

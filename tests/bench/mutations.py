@@ -143,9 +143,9 @@ MUTATIONS = (
     ),
     *_rows(
         "research/test_truth.py",
-        ("S4 §6: least evidence reaches the challenge", "research/challenge/challenge.py", "(len(speaks) < given.min_evidence or", "(False or"),
+        ("S4 §6: least evidence reaches the challenge", "research/challenge/challenge.py", "len(speaks) < least.min_evidence_per_claim or", "False or"),
         ("S4 §6: a claim is searched for itself before a second attack", "research/challenge/challenge.py", "queries.insert(1, given.claim.text)", "queries.append(given.claim.text)"),
-        ("S4 §6: least domains reach the challenge", "research/challenge/challenge.py", "or len(domains) < given.min_domains)", "or False)"),
+        ("S4 §6: least domains reach the challenge", "research/challenge/challenge.py", "or len(domains) < least.min_distinct_domains_per_claim", "or False"),
         ("S4 §6: none found counts only where something was read", "contracts/verification.py", "return bool(self.queries and self.read)", "return bool(self.queries)"),
     ),
     *_rows(
@@ -192,7 +192,7 @@ MUTATIONS = (
             ("calls at once", "Spec 9: calls at once", "jobs/config.py", "per_job=settings.max_concurrency,", "per_job=6,"),
             ("judge_min_evidence_per_claim", "S4 §6: claims are settled by evidence", "research/challenge/claim_ledger.py", "passed=passed >= wanted.min_claims", "passed=True"),
             ("judge_min_report_confidence", "S4 §6: the judge's confidence", "team.py", "getattr(settings, whose + name) for name in names", "getattr(settings, name if name == 'min_report_confidence' else whose + name) for name in names"),
-            ("judge_min_report_confidence", "S4 §6: figures that fall short are told to the judge", "research/challenge/claim_ledger.py", "        elif not gate.passed:", "        elif False:"),
+            ("judge_min_report_confidence", "S4 §6: figures that fall short are told to the judge", "research/challenge/claim_ledger.py", "        if not holds:", "        if False:"),
             ("searches of a leaf", "S2 FR-06: searches of a leaf are a cap of the contract", "research/planning/freeze_contract.py", "        searches_per_leaf=limits.searches_per_leaf,\n", ""),
         )
     ),

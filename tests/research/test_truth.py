@@ -10,10 +10,21 @@ from agents.contracts.contract import Caps
 from agents.contracts.finding import FrameInput, LeadInput, SectionInput
 from agents.contracts.plan import PlanningInput
 from agents.contracts.report import Actual, Commission, Outcome
-from agents.contracts.verification import Attack, Challenge, StanceRow, Stances, Verified, VerifiedRow, VerifyInput
+from agents.contracts.verification import (
+    Attack,
+    Challenge,
+    Claim,
+    CounterSearch,
+    Evidence,
+    StanceRow,
+    Stances,
+    Verified,
+    VerifiedRow,
+    VerifyInput,
+)
 from agents.core.errors import SourceError
 from agents.report.document import build
-from agents.research.challenge.claim_ledger import Ledger, Thresholds, gates
+from agents.research.challenge.claim_ledger import ClaimDone, Thresholds, gates
 from agents.research.pipeline import Means
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF, QUERY, WORLD, Worker, leaf, tree, working_model
@@ -321,9 +332,14 @@ async def test_where_nothing_is_found_or_all_is_blocked_the_writer_fills_no_gap_
     assert any(query in document.markdown for query in ("closed in winter", "winter service")), "what was tried is told"
 
 
-def row(**changes):
-    base = {"text": "c", "verdict": "supported", "evidence": 3, "origins": 2, "counter_searched": True}
-    return Ledger(**{**base, **changes})
+def row(verdict="supported", evidence=3, origins=2, searched=True):
+    shown = tuple(
+        Evidence(fact_id=f"f{n}", source_id="s1", domain="a.example", stance="supports", strength=0.8)
+        for n in range(evidence)
+    )
+    counter = CounterSearch(queries=("not c",), read=1) if searched else CounterSearch()
+    claim = Claim(id="c1", text="c", verdict=verdict, evidence=shown, counter_search=counter)
+    return ClaimDone(claim=claim, origins=origins)
 
 
 @pytest.mark.parametrize(
@@ -331,7 +347,7 @@ def row(**changes):
     [
         ({"evidence": 2}, "2 of 3 pieces of evidence"),
         ({"origins": 1}, "1 of 2 independent sources"),
-        ({"counter_searched": False}, "counter-evidence was not searched for"),
+        ({"searched": False}, "counter-evidence was not searched for"),
         ({"verdict": "not_checked"}, "it was not checked"),
     ],
 )

@@ -7,10 +7,8 @@ from agents.contracts.finding import Finding
 from agents.contracts.frozen import Said
 from agents.contracts.plan import Leaf, Node, Plan, PlannedClaim
 from agents.contracts.sources import PROVIDER_COPY, Hit, SourceCard
-from agents.contracts.verification import CounterSearch
 from agents.research.challenge.challenge import to_read
 from agents.research.challenge.claim_ledger import (
-    LedgerClaim,
     claims_of,
     evidence_of,
     held_against,
@@ -85,10 +83,8 @@ def test_a_models_limit_counts_and_never_settles_a_claim_by_itself():
     held = held_against(CLAIM, fact("The Orvane ferry line had closed days in winter."), card())
     limited = with_a_models_word(held, "contradicts")
     assert (limited.stance, limited.strength) == ("qualifies", 0.5)
-    claim = LedgerClaim(id="c1", text=CLAIM)
-    evidence = (evidence_of(fact("x"), card(), limited),)
-    done, _ = settled(claim, evidence, {"f1": fact("x")}, {"s1": card()}, CounterSearch())
-    assert done.verdict == "insufficient"
+    done = settled(PlannedClaim(text=CLAIM), {"f1": limited}, (fact("x"),), {"s1": card()})
+    assert done.claim.verdict == "insufficient"
 
 
 def test_support_in_another_language_takes_a_models_word_and_the_right_figures():
@@ -132,13 +128,9 @@ def test_a_planned_claim_without_a_word_of_what_is_asked_is_none():
 
     plan = flat("How often was the ferry closed?", "The ferry was closed on 12 days.", "Tags hold data.")
 
-    claims = claims_of(plan.query, _planned(plan), finding)
+    claims = claims_of(plan.query, planned_claims(plan), finding)
 
     assert [claim.text for claim in claims] == ["The ferry was closed on 12 days."]
-
-
-def _planned(plan):
-    return [PlannedClaim(text=claim.text, leaves=claim.leaves) for claim in planned_claims(plan)]
 
 
 def flat(query, *claims):

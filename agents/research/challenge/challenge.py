@@ -1,34 +1,34 @@
 """The challenge: for each claim the facts at hand are held against it, and counter-evidence is deliberately searched for."""
 
+from collections.abc import Sequence
+
 from agents.contracts.fact import Fact, PointedFact
 from agents.contracts.finding import Finding, Problem, SearchRecord
 from agents.contracts.frozen import Frozen, Said
+from agents.contracts.plan import PlannedClaim
 from agents.contracts.sources import Hit, SourceCard
 from agents.contracts.verification import (
     Attack,
     Challenge,
     ChallengeInput,
-    Claim,
     ClaimNote,
     CounterSearch,
-    Evidence,
     StanceInput,
     StanceNote,
-    Stances,
 )
 from agents.core.errors import StepFailed
 from agents.core.events import ClaimWeighed, SourceRead
 from agents.core.port import Ctx, Handler
-from agents.core.role import RoleAnswer
 from agents.nlp.lang import spans
 from agents.offline.judgements import challenge as searches_against
 from agents.offline.questions import asks_for_facts, names_held, stems_of
 from agents.research.challenge.claim_ledger import (
     SAME_MATTER,
     UNRELATED,
-    LedgerClaim,
+    ClaimDone,
+    Held,
+    Thresholds,
     claims_of,
-    evidence_of,
     facts_for,
     held_against,
     held_by,
@@ -42,7 +42,7 @@ from agents.research.challenge.claim_ledger import (
 from agents.research.reading.hold_extraction import fact_of
 from agents.research.reading.leaf import spent
 from agents.research.reading.searching import Setting, search_all, teller
-from agents.research.run_context import RunContext
+from agents.research.run_context import RunContext, asked
 from agents.roles import CHALLENGER, STANCE_JUDGE
 from agents.web.url_key import publisher
 
@@ -63,8 +63,7 @@ class ChallengeGiven(Frozen):
     finding: Finding
     setting: Setting
     parent: str
-    min_evidence: int = 3
-    min_domains: int = 2
+    wanted: Thresholds = Thresholds()
     search: bool = True
     """False where the search for counter-evidence is switched off."""
 
@@ -72,15 +71,14 @@ class ChallengeGiven(Frozen):
 class ClaimGiven(Frozen):
     """One claim, with what may speak to it already."""
 
-    claim: LedgerClaim
+    claim: PlannedClaim
     facts: tuple[Fact, ...]
     cards: tuple[SourceCard, ...]
     read: tuple[str, ...]
     """Addresses already read for this query: counter-evidence comes from others where there are any."""
     attack: Attack | None
     setting: Setting
-    min_evidence: int = 3
-    min_domains: int = 2
+    wanted: Thresholds = Thresholds()
     searches: int = 3
     """Searches that it may make, at most."""
 
@@ -93,21 +91,14 @@ class ClaimFound(Frozen):
     counter: CounterSearch = CounterSearch()
     searches: tuple[SearchRecord, ...] = ()
     problems: tuple[Problem, ...] = ()
-
-
-class ClaimDone(Frozen):
-    """One claim, settled or not, with what the search against it brought."""
-
-    claim: Claim
-    origins: int
-    facts: tuple[Fact, ...] = ()
-    sources: tuple[SourceCard, ...] = ()
+    checked: bool = True
+    """False where looking into it failed."""
 
 
 class Challenged(Frozen):
     """One query's ledger, and the finding that holds the facts of the counter-search."""
 
-    claims: tuple[ClaimDone, ...]
+    claims: tuple[ClaimDone, ...] = ()
     finding: Finding | None = None
 
 
@@ -119,7 +110,7 @@ def challenge_handler(context: RunContext) -> Handler:
         facts, cards = held_by(given.finding)
         claims = claims_of(given.setting.query, given.setting.claims, given.finding) if facts else ()
         if not claims:
-            return Challenged(claims=())
+            return Challenged()
 
         tell = teller(ctx, given.parent, "leaf", LABEL)
         tell("searching", Said("what speaks against {n} {n:claim|claims}", n=len(claims)))
@@ -129,29 +120,26 @@ def challenge_handler(context: RunContext) -> Handler:
         for claim in claims:
             near = facts_for(claim.text, facts, read_for(claim, given.finding))
             below = ClaimGiven(
-                claim=claim, facts=near,
-                cards=tuple(cards[source] for source in dict.fromkeys(fact.source_id for fact in near)), read=read,
-                attack=attacks.get(claim.id), setting=given.setting, min_evidence=given.min_evidence,
-                min_domains=given.min_domains,
+                claim=claim, facts=near, read=read, attack=attacks.get(claim.id), setting=given.setting,
+                cards=tuple(cards[source] for source in dict.fromkeys(fact.source_id for fact in near)),
+                wanted=given.wanted,
             )  # fmt: skip
             items.append((claim.id, below))
-        results = await ctx.children("claim", items, gives=ClaimFound)
-        problems += tuple(one.problem() for one in results if isinstance(one, StepFailed))
-        found = [one if isinstance(one, ClaimFound) else None for one in results]
+        found = [
+            ClaimFound(problems=(one.problem(),), checked=False) if isinstance(one, StepFailed) else one
+            for one in await ctx.children("claim", items, gives=ClaimFound)
+        ]
         done, failed = await _settled(ctx, context, given, claims, found)
-        problems += (*failed, *(problem for one in found if one for problem in one.problems))
+        problems += (*failed, *(problem for one in found for problem in one.problems))
         finding = Finding(
             path=ctx.path, title=LABEL, role="challenge", status="done" if not problems else "partial",
             note=Said("{n} of its steps failed", n=len(problems)) if problems else Said(),
             facts=tuple({fact.id: fact for one in done for fact in one.facts}.values()),
             sources=tuple({card.id: card for one in done for card in one.sources}.values()),
-            searches=tuple(record for one in found if one for record in one.searches), problems=problems,
+            searches=tuple(record for one in found for record in one.searches), problems=problems,
             **spent(ctx, started),
         )  # fmt: skip
-        checked, form = (
-            sum(one.claim.verdict != "not_checked" for one in done),
-            "{n} of {all} claims checked, {searches} counter-searches",
-        )
+        form, checked = "{n} of {all} claims checked, {searches} counter-searches", sum(one.checked for one in found)
         tell("partial" if problems else "done", Said(form, n=checked, all=len(done), searches=len(finding.searches)))
         return Challenged(claims=done, finding=finding)
 
@@ -159,129 +147,92 @@ def challenge_handler(context: RunContext) -> Handler:
 
 
 async def _attacks(
-    ctx: Ctx,
-    context: RunContext,
-    given: ChallengeGiven,
-    claims: tuple[LedgerClaim, ...],
-    facts: tuple[Fact, ...],
+    ctx: Ctx, context: RunContext, given: ChallengeGiven, claims: Sequence[PlannedClaim], facts: tuple[Fact, ...],
     cards: dict[str, SourceCard],
-) -> tuple[dict[str, Attack], tuple[Problem, ...]]:
+) -> tuple[dict[str, Attack], tuple[Problem, ...]]:  # fmt: skip
     """Have the challenger write the searches, where there is time and wish to search."""
     if not given.search or ctx.finishing or ctx.collecting_left == 0:
         return {}, ()
+    said = [[f"{fact.statement} [{cards[fact.source_id].title}]" for fact in facts_for(claim.text, facts)[:2]]
+            for claim in claims]  # fmt: skip
     notes = tuple(
-        ClaimNote(
-            number=number,
-            text=claim.text,
-            evidence=tuple(
-                f"{fact.statement} [{cards[fact.source_id].title}]" for fact in facts_for(claim.text, facts)[:2]
-            ),
-        )
-        for number, claim in enumerate(claims, start=1)
+        ClaimNote(number=number, text=claim.text, evidence=tuple(evidence))
+        for number, (claim, evidence) in enumerate(zip(claims, said, strict=True), start=1)
     )
+    setting = given.setting
     asked_for = ChallengeInput(
-        query=given.setting.query, claims=notes, language=given.setting.language, today=given.setting.today
-    )
+        query=setting.query, claims=notes, language=setting.language, today=setting.today
+    )  # fmt: skip
     # Of a fact that is looked up code knows as well what to search for; of any claim that the challenger leaves out, too.
-    challenger = context.by_code(CHALLENGER.name) if asks_for_facts(given.setting.query) else context
-    wanted = searches_against(asked_for)
-    problems: tuple[Problem, ...] = ()
-    try:
-        asked = await ctx.call(
-            "challenger", "0", challenger.ask, CHALLENGER, asked_for, ctx.within(CALL_SHARE), gives=RoleAnswer[Challenge]
-        )  # fmt: skip
-    except StepFailed as failure:
-        problems = (failure.problem(),)
-    else:
-        if any(attack.queries for attack in asked.output.attacks):
-            wanted = Challenge(attacks=(*wanted.attacks, *asked.output.attacks))
+    challenger = context.by_code(CHALLENGER.name) if asks_for_facts(setting.query) else context
+    answer, problems = await asked(ctx, challenger, CHALLENGER, asked_for, ctx.within(CALL_SHARE), "challenger")
+    wanted: Challenge = searches_against(asked_for)
+    if answer is not None and any(attack.queries for attack in answer.output.attacks):
+        wanted = Challenge(attacks=(*wanted.attacks, *answer.output.attacks))
     by_number = {attack.claim_number: attack for attack in wanted.attacks}
-    return {
-        claim.id: by_number[number]
-        for number, claim in enumerate(claims, start=1)
-        if number in by_number and any(query.strip() for query in by_number[number].queries)
-    }, problems
+    attacks = {claim.id: by_number[number] for number, claim in enumerate(claims, start=1) if number in by_number}
+    return {key: one for key, one in attacks.items() if any(query.strip() for query in one.queries)}, problems
 
 
 async def _settled(
-    ctx: Ctx,
-    context: RunContext,
-    given: ChallengeGiven,
-    claims: tuple[LedgerClaim, ...],
-    found: list[ClaimFound | None],
+    ctx: Ctx, context: RunContext, given: ChallengeGiven, claims: Sequence[PlannedClaim], found: Sequence[ClaimFound]
 ) -> tuple[tuple[ClaimDone, ...], tuple[Problem, ...]]:
     """Hold facts against claims by code, ask a model once about what code left open, and weigh."""
-    language = given.setting.language
-    held = [
-        {
-            fact.id: held_against(claim.text, fact, cards[fact.source_id], language)
-            for cards in ({card.id: card for card in one.cards},)
-            for fact in one.facts
-        }
-        if one
-        else {}
-        for claim, one in zip(claims, found, strict=True)
-    ]
-    pairs = [(at, fact) for at, one in enumerate(found) if one for fact in one.facts if held[at][fact.id].open]
-    problems: tuple[Problem, ...] = ()
-    if pairs := pairs[:MOST_PAIRS]:
-        titles = {card.id: card.title for one in found if one for card in one.cards}
-        notes = tuple(
-            StanceNote(number=number, claim=claims[at].text, quote=fact.quote, source=titles[fact.source_id])
-            for number, (at, fact) in enumerate(pairs, start=1)
-        )
-        asked_for = StanceInput(pairs=notes, language=language)
-        try:
-            asked = await ctx.call(
-                "stance", "0", context.ask, STANCE_JUDGE, asked_for, ctx.within(CALL_SHARE), gives=RoleAnswer[Stances]
-            )
-        except StepFailed as failure:
-            problems = (failure.problem(),)
-        else:
-            for row in asked.output.rows:
-                if 1 <= row.number <= len(pairs):
-                    at, fact = pairs[row.number - 1]
-                    held[at][fact.id] = with_a_models_word(held[at][fact.id], row.stance)
+    held: list[dict[str, Held]] = []
+    for claim, one in zip(claims, found, strict=True):
+        cards = {card.id: card for card in one.cards}
+        language = given.setting.language
+        held.append({fact.id: held_against(claim.text, fact, cards[fact.source_id], language) for fact in one.facts})
+    problems = await _second_opinion(ctx, context, claims, found, held, given.setting.language)
+    known = {fact.id for fact in held_by(given.finding)[0]}
     done: list[ClaimDone] = []
     for claim, one, stances in zip(claims, found, held, strict=True):
-        facts = {fact.id: fact for fact in one.facts} if one else {}
-        cards = {card.id: card for card in one.cards} if one else {}
-        evidence: list[Evidence] = [
-            evidence_of(facts[key], cards[facts[key].source_id], stance)
-            for key, stance in stances.items()
-            if stance.stance != UNRELATED.stance
-        ]
-        counter = one.counter if one else CounterSearch()
-        known = {fact.id for fact in held_by(given.finding)[0]}
-        against = sum(item.stance != "supports" and item.fact_id not in known for item in evidence)
-        counter = counter.model_copy(update={"found": against})
-        settled_claim, origins = settled(claim, evidence, facts, cards, counter, checked=one is not None)
-        ctx.emit(f"claim:{claim.id}", ClaimWeighed(node=given.finding.path, claim=settled_claim))
-        kept = tuple(facts[item.fact_id] for item in evidence if item.fact_id not in known)
-        done.append(
-            ClaimDone(
-                claim=settled_claim,
-                origins=origins,
-                facts=kept,
-                sources=tuple(cards[source] for source in dict.fromkeys(fact.source_id for fact in kept)),
-            )
+        weighed = settled(
+            claim, stances, one.facts, {card.id: card for card in one.cards}, one.counter, known, checked=one.checked
         )
+        ctx.emit(f"claim:{claim.id}", ClaimWeighed(node=given.finding.path, claim=weighed.claim))
+        done.append(weighed)
     return tuple(done), problems
+
+
+async def _second_opinion(
+    ctx: Ctx, context: RunContext, claims: Sequence[PlannedClaim], found: Sequence[ClaimFound],
+    held: list[dict[str, Held]], language: str,
+) -> tuple[Problem, ...]:  # fmt: skip
+    """Ask the stance judge about the facts that code could not place; where it fails, code's word stands."""
+    pairs = [(at, fact) for at, one in enumerate(found) for fact in one.facts if held[at][fact.id].open][:MOST_PAIRS]
+    if not pairs:
+        return ()
+    titles = {card.id: card.title for one in found for card in one.cards}
+    notes = tuple(
+        StanceNote(number=number, claim=claims[at].text, quote=fact.quote, source=titles[fact.source_id])
+        for number, (at, fact) in enumerate(pairs, start=1)
+    )
+    asked_for = StanceInput(pairs=notes, language=language)
+    answer, problems = await asked(ctx, context, STANCE_JUDGE, asked_for, ctx.within(CALL_SHARE), "stance")
+    for row in answer.output.rows if answer is not None else ():
+        if 1 <= row.number <= len(pairs):
+            at, fact = pairs[row.number - 1]
+            held[at][fact.id] = with_a_models_word(held[at][fact.id], row.stance)
+    return problems
 
 
 def claim_handler(context: RunContext) -> Handler:
     """Search for what speaks against one claim, and read what is about its subject."""
 
     async def run(ctx: Ctx, given: ClaimGiven) -> ClaimFound:
-        cards = {card.id: card for card in given.cards}
+        cards, language = {card.id: card for card in given.cards}, given.setting.language
         speaks = [
-            fact
+            cards[fact.source_id]
             for fact in given.facts
-            if held_against(given.claim.text, fact, cards[fact.source_id], given.setting.language) != UNRELATED
+            if held_against(given.claim.text, fact, cards[fact.source_id], language) != UNRELATED
         ]
         queries = [query for query in given.attack.queries if query.strip()][:2] if given.attack else []
-        domains = {publisher(card.url, card.site or card.author) for card in (cards[one.source_id] for one in speaks)}
-        if given.attack and (len(speaks) < given.min_evidence or len(domains) < given.min_domains):
+        domains = {publisher(card.url, card.site or card.author) for card in speaks}
+        least = given.wanted
+        if given.attack and (
+            len(speaks) < least.min_evidence_per_claim or len(domains) < least.min_distinct_domains_per_claim
+        ):
             # Targeted rework: a claim that falls short is searched for itself while there is time, before a second attack.
             queries.insert(1, given.claim.text)
         return await _brought(ctx, context, given, list(dict.fromkeys(queries))[: given.searches])
@@ -293,31 +244,28 @@ async def _brought(ctx: Ctx, context: RunContext, given: ClaimGiven, queries: li
     """Search for a claim and read what is about its subject; nothing found is an answer, a failed search is not."""
     if not queries or ctx.finishing or ctx.collecting_left == 0:
         return ClaimFound(facts=given.facts, cards=given.cards)
+    claim = given.claim.text
     made = await search_all(ctx, context, given.setting, queries, ctx.deadline)
     hits = {hit.url: hit for found_by in made.lists for hit in reversed(found_by)}
-    urls = to_read(given.claim.text, tuple(hits.values()), given.read)
-    fetched = await ctx.fan(
-        "fetch", context.fetch, [(url, url, ctx.deadline) for url in urls], gives=SourceCard, pool="web"
-    )
-    for url, read in zip(urls, fetched, strict=True):
+    items = [(url, url, ctx.deadline) for url in to_read(claim, tuple(hits.values()), given.read)]
+    fetched = await ctx.fan("fetch", context.fetch, items, gives=SourceCard, pool="web")
+    for (url, *_), read in zip(items, fetched, strict=True):
         await context.note_fetched(url, ctx.path, read)
     cards = tuple(one for one in fetched if isinstance(one, SourceCard))
     found = ClaimFound()
     if cards:
-        found = await ctx.call("picked", "0", _picked, context, cards, given.claim.text, gives=ClaimFound, pool="local")
+        found = await ctx.call("picked", "0", _picked, context, cards, claim, gives=ClaimFound, pool="local")
     for card in found.cards:
         count = sum(fact.source_id == card.id for fact in found.facts)
         ctx.emit(f"read:{card.id}", SourceRead(node=ctx.path.rsplit("/", 1)[0], source=card, facts=count))
-    searched = tuple(record.text for record in made.records if not record.failed and record.text != given.claim.text)
+    searched = tuple(record.text for record in made.records if not record.failed and record.text != claim)
+    failed = (one for one in fetched if isinstance(one, StepFailed) and one.type != "SourceError")
     return ClaimFound(
         facts=tuple({fact.id: fact for fact in (*given.facts, *found.facts)}.values()),
         cards=tuple({card.id: card for card in (*given.cards, *found.cards)}.values()),
-        counter=CounterSearch(queries=searched, read=len(found.cards)),
-        searches=made.records,
-        problems=tuple(
-            one.problem() for one in fetched if isinstance(one, StepFailed) and one.type not in {"SourceError"}
-        ),
-    )
+        counter=CounterSearch(queries=searched, read=len(found.cards)), searches=made.records,
+        problems=tuple(one.problem() for one in failed),
+    )  # fmt: skip
 
 
 def to_read(claim: str, hits: tuple[Hit, ...], read: tuple[str, ...]) -> list[str]:
@@ -329,12 +277,12 @@ def to_read(claim: str, hits: tuple[Hit, ...], read: tuple[str, ...]) -> list[st
         for shown in (f"{hit.title} {hit.snippet}",)
         if (names_held(subject, stems_of(shown)) if subject.names else shared(claim, shown) >= SAME_MATTER)
     ]
-    return [*(url for url in about if url not in read), *(url for url in about if url in read)][:NEW_SOURCES]
+    return sorted(about, key=lambda url: url in read)[:NEW_SOURCES]
 
 
 async def _picked(context: RunContext, cards: tuple[SourceCard, ...], claim: str) -> ClaimFound:
     """Take the sentences of documents that speak of a claim's subject and measure: the body of a step, without a model."""
-    facts: list[Fact] = []
+    facts: dict[str, Fact] = {}
     about: list[SourceCard] = []
     subject = subject_of(claim)
     for card in cards:
@@ -343,7 +291,7 @@ async def _picked(context: RunContext, cards: tuple[SourceCard, ...], claim: str
             continue
         about.append(card)
         own = spans(source.text)
-        chosen = speaking(claim, [source.text[one.start : one.end] for one in own], card, SENTENCES)
-        made = (fact_of(PointedFact(sentences=(at + 1,), question=0, sure=0.7), source, own, claim) for at in chosen)
-        facts += [fact for fact in made if fact]
-    return ClaimFound(facts=tuple({fact.id: fact for fact in facts}.values()), cards=tuple(about))
+        for at in speaking(claim, [source.text[one.start : one.end] for one in own], card, SENTENCES):
+            if fact := fact_of(PointedFact(sentences=(at + 1,), question=0, sure=0.7), source, own, claim):
+                facts.setdefault(fact.id, fact)
+    return ClaimFound(facts=tuple(facts.values()), cards=tuple(about))

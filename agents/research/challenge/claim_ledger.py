@@ -9,12 +9,12 @@ Quality gates: figures that code checks. What falls short is said, never hidden,
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding
-from agents.contracts.frozen import Frozen, Text, digest
+from agents.contracts.frozen import Frozen
 from agents.contracts.plan import Plan, PlannedClaim
 from agents.contracts.sources import PROVIDER_COPY, SourceCard
 from agents.contracts.verification import (
@@ -53,48 +53,33 @@ SAME_CLAIM = 0.8
 MAX_CLAIM_CHARS = 260
 
 
-class LedgerClaim(Frozen):
-    """A claim on its way through the challenge."""
-
-    id: Text
-    text: Text
-    leaves: tuple[str, ...] = ()
-    """Titles of the leaves that should settle it; empty for the query as a whole."""
-    discovered: bool = False
-
-
-def planned_claims(plan: Plan) -> tuple[LedgerClaim, ...]:
+def planned_claims(plan: Plan) -> tuple[PlannedClaim, ...]:
     """List the claims that a plan brings, each said once."""
-    found: list[LedgerClaim] = []
+    found: list[PlannedClaim] = []
     spoken = language_of(plan.query)
     texts = (text for leaf in plan.root.leaves() for text in (leaf.objective, *leaf.questions))
     asked = frozenset(word for text in (plan.query, *texts) for word in content_words(text))
     for planned in plan.claims:
         # A claim without one word of what is asked is about something else; across languages nobody can tell.
         if asked & frozenset(content_words(planned.text)) or language_of(planned.text) != spoken:
-            _add(found, planned.text, planned.leaves, discovered=False)
+            _add(found, planned.text, planned.leaves)
     return tuple(found[:MAX_CLAIMS])
 
 
-def claims_of(query: str, planned: Sequence[PlannedClaim], finding: Finding) -> tuple[LedgerClaim, ...]:
+def claims_of(query: str, planned: Sequence[PlannedClaim], finding: Finding) -> tuple[PlannedClaim, ...]:
     """List the claims of one query: the plan's, then what reading brought up, each said once."""
-    found: list[LedgerClaim] = []
-    spoken = language_of(query)
+    found: list[PlannedClaim] = []
     for claim in planned:
-        _add(found, claim.text, claim.leaves, discovered=False)
+        _add(found, claim.text, claim.leaves)
     if len(found) < ENOUGH_PLANNED:
-        rests_on = _answering(query, finding)
+        rests_on, spoken, most = _answering(query, finding), language_of(query), len(found) + MAX_DISCOVERED
         for branch in finding.children or (finding,):
             told = (fact for fact in branch.all_facts() if rests_on is None or fact.id in rests_on)
-            facts = sorted(told, key=lambda fact: (-_weight(fact), fact.id))
-            added = 0
-            for fact in facts:
-                if sum(one.discovered for one in found) >= MAX_DISCOVERED:
-                    break
-                if _weight(fact) > 1 and stands_alone(fact.statement) and language_of(fact.statement) == spoken:
-                    added += _add(found, " ".join(fact.statement.split()), (branch.title,), discovered=True)
-                if added >= PER_BRANCH:
-                    break
+            enough = min(most, len(found) + PER_BRANCH)
+            for fact in sorted(told, key=lambda fact: (-_weight(fact), fact.id)):
+                alone = stands_alone(fact.statement) and language_of(fact.statement) == spoken
+                if len(found) < enough and _weight(fact) > 1 and alone:
+                    _add(found, fact.statement, (branch.title,))
     return tuple(found[:MAX_CLAIMS])
 
 
@@ -106,14 +91,12 @@ def _answering(query: str, finding: Finding) -> frozenset[str] | None:
     return frozenset(row.fact for part in parts_of(query) for row in answer_of(part, rows)[1])
 
 
-def _add(found: list[LedgerClaim], text: str, leaves: tuple[str, ...], *, discovered: bool) -> bool:
-    if text.rstrip().endswith(("?", "？", "؟")):
-        return False  # a question states nothing that could be true or false
+def _add(found: list[PlannedClaim], text: str, leaves: tuple[str, ...]) -> None:
+    """Add a claim, unless it is said already; a question states nothing that could be true or false."""
     clean = " ".join(text.split()).rstrip(".") + "."
-    if len(clean) < 8 or compare(clean, [claim.text for claim in found], SAME_CLAIM).duplicate:
-        return False
-    found.append(LedgerClaim(id="c" + digest(clean.casefold(), 8), text=clean, leaves=leaves, discovered=discovered))
-    return True
+    is_question = text.rstrip().endswith(("?", "？", "؟"))
+    if not is_question and len(clean) >= 8 and not compare(clean, [one.text for one in found], SAME_CLAIM).duplicate:
+        found.append(PlannedClaim(text=clean, leaves=leaves))
 
 
 def stands_alone(statement: str) -> bool:
@@ -127,7 +110,7 @@ def _weight(fact: Fact) -> float:
     return fact.confidence + (1.0 if any(letter.isdigit() for letter in fact.quote) else 0.0)
 
 
-def read_for(claim: LedgerClaim, finding: Finding) -> frozenset[str]:
+def read_for(claim: PlannedClaim, finding: Finding) -> frozenset[str]:
     """Name the facts of the leaves that should settle a claim."""
     own = (part for part in finding.walk() if part.title in claim.leaves)
     return frozenset(fact.id for part in own for fact in part.all_facts())
@@ -268,35 +251,47 @@ def evidence_of(fact: Fact, card: SourceCard, held: Held) -> Evidence:
     )  # fmt: skip
 
 
+class ClaimDone(Frozen):
+    """One claim, settled or not, with what the search against it brought."""
+
+    claim: Claim
+    origins: int
+    """Independent sources that take a stance."""
+    facts: tuple[Fact, ...] = ()
+    """Evidence that was not known before."""
+    sources: tuple[SourceCard, ...] = ()
+
+
 def settled(
-    claim: LedgerClaim,
-    evidence: Sequence[Evidence],
-    facts: Mapping[str, Fact],
-    cards: Mapping[str, SourceCard],
-    counter: CounterSearch,
-    *,
-    checked: bool = True,
-) -> tuple[Claim, int]:
-    """Weigh the evidence of a claim by code; gives it with its verdict, and the number of independent origins behind it."""
+    claim: PlannedClaim, held: Mapping[str, Held], facts: Sequence[Fact], cards: Mapping[str, SourceCard],
+    counter: CounterSearch = CounterSearch(), known: Container[str] = (), *, checked: bool = True,
+) -> ClaimDone:  # fmt: skip
+    """Weigh by code what facts, held against a claim, say of it; `known` are those that no counter-search brought."""
+    by_id = {fact.id: fact for fact in facts}
+    evidence = tuple(
+        evidence_of(by_id[key], cards[by_id[key].source_id], one)
+        for key, one in held.items()
+        if one.stance != UNRELATED.stance
+    )
     witnesses = [
         Witness(
-            id=one.source_id,
-            domain=one.domain,
-            text=facts[one.fact_id].quote,
-            title=cards[one.source_id].title,
-            url=cards[one.source_id].url,
-            quote=facts[one.fact_id].quote,
+            id=one.source_id, domain=one.domain, text=one.quote, title=cards[one.source_id].title,
+            url=cards[one.source_id].url, quote=one.quote,
         )
         for one in {item.source_id: item for item in evidence}.values()
-    ]
+    ]  # fmt: skip
     groups = origins(witnesses)
     weighed = weigh(evidence, {source: group[0] for group in groups for source in group})
+    new = [one for one in evidence if one.fact_id not in known]
+    counter = counter.model_copy(update={"found": sum(one.stance != "supports" for one in new)})
     done = Claim(
         id=claim.id, text=claim.text, verdict=weighed.verdict if checked else "not_checked",
-        confidence=weighed.confidence if checked and evidence else None, evidence=tuple(evidence),
-        counter_search=counter,
+        confidence=weighed.confidence if checked and evidence else None, evidence=evidence, counter_search=counter,
     )  # fmt: skip
-    return done, len(groups)
+    return ClaimDone(
+        claim=done, origins=len(groups), facts=tuple(by_id[one.fact_id] for one in new),
+        sources=tuple(cards[source] for source in dict.fromkeys(one.source_id for one in new)),
+    )  # fmt: skip
 
 
 def speaking(claim: str, sentences: Sequence[str], card: SourceCard, at_most: int) -> list[int]:
@@ -321,68 +316,44 @@ class Thresholds(Frozen):
     min_verifiable_ratio: float = 0.9
 
 
-class Ledger(Frozen):
-    """How one claim stands, in figures."""
-
-    text: str
-    verdict: str
-    evidence: int
-    origins: int
-    """Independent sources that take a stance."""
-    counter_searched: bool
-
-
-def short_of(claim: Ledger, wanted: Thresholds) -> tuple[str, ...]:
+def short_of(done: ClaimDone, wanted: Thresholds) -> tuple[str, ...]:
     """Say what one claim lacks; empty when it passes."""
-    lacks = []
-    if claim.verdict == "not_checked":
-        lacks.append("it was not checked")
-    if claim.evidence < wanted.min_evidence_per_claim:
-        lacks.append(f"{claim.evidence} of {wanted.min_evidence_per_claim} pieces of evidence")
-    if claim.origins < wanted.min_distinct_domains_per_claim:
-        lacks.append(f"{claim.origins} of {wanted.min_distinct_domains_per_claim} independent sources")
-    if wanted.require_counter_evidence and not claim.counter_searched:
-        lacks.append("counter-evidence was not searched for")
-    return tuple(lacks)
+    evidence, origins = len(done.claim.evidence), done.origins
+    least, domains = wanted.min_evidence_per_claim, wanted.min_distinct_domains_per_claim
+    lacks = {
+        "it was not checked": done.claim.verdict == "not_checked",
+        f"{evidence} of {least} pieces of evidence": evidence < least,
+        f"{origins} of {domains} independent sources": origins < domains,
+        "counter-evidence was not searched for": wanted.require_counter_evidence and not done.claim.counter_search.was_made,
+    }  # fmt: skip
+    return tuple(text for text, holds in lacks.items() if holds)
 
 
 def gates(
-    claims: Sequence[Ledger], confidence: float | None, ratio: float | None, wanted: Thresholds
+    claims: Sequence[ClaimDone], confidence: float | None, ratio: float | None, wanted: Thresholds
 ) -> tuple[tuple[Gate, ...], tuple[str, ...]]:
-    """Hold the figures of a report against the thresholds.
+    """Hold the figures of a report against the thresholds; gives the gates, and what fell short as plain sentences.
 
-    Args:
-        claims: the ledger, one row a claim.
-        confidence: of the report, 0 to 100; None fails the gate.
-        ratio: verifiable ratio, 0 to 1; None fails the gate.
-        wanted: the thresholds.
-
-    Returns:
-        The gates, and what fell short as plain sentences.
+    Confidence is 0 to 100, the verifiable ratio 0 to 1; None fails its gate.
     """
-    passed = sum(1 for claim in claims if not short_of(claim, wanted))
+    lacking = {done.claim.text: lacks for done in claims if (lacks := short_of(done, wanted))}
+    passed = len(claims) - len(lacking)
+    said = [f"Claim “{text}”: {', '.join(lacks)}." for text, lacks in lacking.items()]
+    if passed < wanted.min_claims:
+        said.append(f"{passed} of {wanted.min_claims} claims were settled.")
     found = [
         Gate(name="claims", reached=passed, wanted=wanted.min_claims, passed=passed >= wanted.min_claims),
-        Gate(name=EVIDENCE_GATE, reached=passed, wanted=len(claims), passed=passed == len(claims)),
-        Gate(
-            name=CONFIDENCE_GATE,
-            reached=confidence,
-            wanted=wanted.min_report_confidence,
-            passed=confidence is not None and confidence >= wanted.min_report_confidence,
-        ),
-        Gate(
-            name=RATIO_GATE,
-            reached=ratio,
-            wanted=wanted.min_verifiable_ratio,
-            passed=ratio is not None and ratio >= wanted.min_verifiable_ratio,
-        ),
+        Gate(name=EVIDENCE_GATE, reached=passed, wanted=len(claims), passed=not lacking),
     ]
-    said = [f"Claim “{claim.text}”: {', '.join(lacks)}." for claim in claims if (lacks := short_of(claim, wanted))]
-    if not found[0].passed:
-        said.append(f"{passed} of {wanted.min_claims} claims were settled.")
-    for gate in found[2:]:
-        if gate.reached is None:
-            said.append(f"The {gate.name} could not be computed.")
-        elif not gate.passed:
-            said.append(f"The {gate.name} is {gate.reached:g}, below {gate.wanted:g}.")
+    for name, reached, least in (
+        (CONFIDENCE_GATE, confidence, wanted.min_report_confidence), (RATIO_GATE, ratio, wanted.min_verifiable_ratio)
+    ):  # fmt: skip
+        holds = reached is not None and reached >= least
+        found.append(Gate(name=name, reached=reached, wanted=least, passed=holds))
+        if not holds:
+            said.append(
+                f"The {name} could not be computed."
+                if reached is None
+                else f"The {name} is {reached:g}, below {least:g}."
+            )
     return tuple(found), tuple(said)

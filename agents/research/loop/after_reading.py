@@ -10,12 +10,10 @@ from agents.contracts.finding import Finding
 from agents.contracts.frozen import Said
 from agents.contracts.plan import Leaf, Node
 from agents.contracts.sources import Candidate, SourceCard
-from agents.contracts.verification import Claim, CounterSearch
+from agents.contracts.verification import Claim
 from agents.offline.questions import parts_of
 from agents.research.challenge.claim_ledger import (
-    UNRELATED,
     claims_of,
-    evidence_of,
     facts_for,
     held_against,
     held_by,
@@ -110,12 +108,7 @@ def at_hand(setting: Setting, finding: Finding) -> tuple[Claim, ...]:
         held = {
             key: held_against(claim.text, fact, cards[fact.source_id], setting.language) for key, fact in near.items()
         }
-        evidence = [
-            evidence_of(near[key], cards[near[key].source_id], stance)
-            for key, stance in held.items()
-            if stance.stance != UNRELATED.stance
-        ]
-        done.append(settled(claim, evidence, near, cards, CounterSearch())[0])
+        done.append(settled(claim, held, tuple(near.values()), cards).claim)
     return tuple(done)
 
 

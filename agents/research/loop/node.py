@@ -1,16 +1,14 @@
 """An executor: it runs its part of the plan in bounded rounds and hands findings up with citations intact."""
 
-from agents.contracts.finding import Finding, LeadInput, NodeStatus, Problem, Section
+from agents.contracts.finding import Finding, LeadInput, NodeStatus, Problem
 from agents.contracts.frozen import Said
-from agents.core.errors import StepFailed
 from agents.core.port import Ctx, Handler
-from agents.core.role import RoleAnswer
 from agents.core.time_policy import LEAD_SHARE
 from agents.research.loop.loop_decision import sources_of
 from agents.research.loop.rounds import COVERED, Rounds
 from agents.research.reading.leaf import spent
 from agents.research.reading.searching import NodeGiven, teller
-from agents.research.run_context import RunContext
+from agents.research.run_context import RunContext, asked
 from agents.research.writing.closing import RootFinding
 from agents.research.writing.sections import Numbering, facts_behind, prose_of
 from agents.roles import LEAD_WRITER
@@ -61,13 +59,8 @@ async def _lead(
         sections=tuple(numbering.to_numbers(prose_of(finding)) for finding in written), facts=numbering.numbered,
         language=given.setting.language, today=given.setting.today,
     )  # fmt: skip
-    try:
-        asked = await ctx.call(
-            "lead", "0", context.ask, LEAD_WRITER, asked_for, ctx.writing(LEAD_SHARE), gives=RoleAnswer[Section]
-        )
-    except StepFailed as failure:
-        return "", (failure.problem(),)
-    return numbering.to_ids(asked.output.markdown), ()
+    answer, problems = await asked(ctx, context, LEAD_WRITER, asked_for, ctx.writing(LEAD_SHARE), "lead")
+    return numbering.to_ids(answer.output.markdown) if answer else "", problems
 
 
 def graded(findings: tuple[Finding, ...]) -> tuple[NodeStatus, Said]:

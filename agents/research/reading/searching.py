@@ -22,6 +22,7 @@ from agents.core.events import NodeChanged, Noted, SearchDone
 from agents.core.port import Ctx
 from agents.nlp import lang
 from agents.nlp.tokens import TOKEN, language_of, stem, stop_words
+from agents.research.challenge.claim_ledger import Thresholds
 from agents.research.loop.loop_decision import LoopSettings
 from agents.research.loop.success import MAX_ATTEMPTS
 from agents.research.loop.success import Status as RetryStatus
@@ -159,8 +160,7 @@ class ClosingTask(Frozen):
     contract: Contract
     challenge: bool
     """Whether what speaks against the claims is searched for."""
-    min_evidence: int
-    min_domains: int
+    wanted: Thresholds
 
 
 class NodeGiven(Frozen):

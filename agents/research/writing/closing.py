@@ -12,10 +12,8 @@ from agents.contracts.contract import Brief, Contract
 from agents.contracts.finding import AnsweredBy, Finding, Frame, FrameInput, Problem, QuestionAnswer
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import Plan, ReflectionInput, ReflectionResponse
-from agents.core.errors import StepFailed
 from agents.core.events import JobChanged
 from agents.core.port import Ctx, Handler, computed, together
-from agents.core.role import RoleAnswer
 from agents.core.time_policy import FRAME_SHARE, REFLECTION_SHARE
 from agents.offline.questions import Question, parts_of, read_alone
 from agents.research.challenge.challenge import Challenged, ChallengeGiven
@@ -23,7 +21,7 @@ from agents.research.loop.after_reading import MOVED, at_hand, verdict_line
 from agents.research.loop.loop_decision import sources_of
 from agents.research.reading.answering import Told, absent_words, answer_of, told_by
 from agents.research.reading.searching import ClosingTask, Setting
-from agents.research.run_context import RunContext
+from agents.research.run_context import RunContext, asked
 from agents.research.writing.sections import Numbering, facts_behind, prose_of
 from agents.roles import FRAME_WRITER, REFLECTOR
 from agents.search.searcher import CircuitBreaker
@@ -94,14 +92,8 @@ async def reflect(
     """Ask the reflector; a failure ends the loop and loses nothing."""
     if given is None:
         return None, ()
-    try:
-        asked = await ctx.call(
-            "reflector", key, context.ask, REFLECTOR, given, ctx.within(REFLECTION_SHARE),
-            gives=RoleAnswer[ReflectionResponse],
-        )  # fmt: skip
-    except StepFailed as failure:
-        return None, (failure.problem(),)
-    return asked.output, ()
+    answer, problems = await asked(ctx, context, REFLECTOR, given, ctx.within(REFLECTION_SHARE), "reflector", key)
+    return (None if answer is None else answer.output), problems
 
 
 async def close(
@@ -132,18 +124,13 @@ async def challenge_all(
         (
             f"challenge-{number}",
             ChallengeGiven(
-                finding=finding,
-                setting=setting,
-                parent=finding.path,
-                search=task.challenge,
-                min_evidence=task.min_evidence,
-                min_domains=task.min_domains,
+                finding=finding, setting=setting, parent=finding.path, search=task.challenge, wanted=task.wanted
             ),
         )
         for number, (finding, setting) in enumerate(zip(findings, settings, strict=True))
     ]
     results = await ctx.children("challenge", items, gives=Challenged)
-    return tuple(result if isinstance(result, Challenged) else Challenged(claims=()) for result in results)
+    return tuple(result if isinstance(result, Challenged) else Challenged() for result in results)
 
 
 def surprises(challenged: tuple[Challenged, ...], told: Sequence[str]) -> bool:
@@ -199,20 +186,11 @@ async def write_frame(
         claims=claims,
         today=brief.today,
     )  # fmt: skip
-    try:
-        asked = await ctx.call(
-            "frame", key, context.ask, FRAME_WRITER, given, ctx.writing(FRAME_SHARE), gives=RoleAnswer[Frame]
-        )
-    except StepFailed as failure:
-        return None, (failure.problem(),)
-    frame = asked.output
-    return Frame(
-        title=frame.title,
-        summary=numbering.to_ids(frame.summary),
-        insight=numbering.to_ids(frame.insight),
-        conclusion=numbering.to_ids(frame.conclusion),
-        open_questions=frame.open_questions,
-    ), ()
+    answer, problems = await asked(ctx, context, FRAME_WRITER, given, ctx.writing(FRAME_SHARE), "frame", key)
+    if answer is None:
+        return None, problems
+    texts = answer.output.model_dump(include={"summary", "insight", "conclusion"})
+    return answer.output.model_copy(update={name: numbering.to_ids(text) for name, text in texts.items()}), problems
 
 
 def only_section(findings: tuple[Finding, ...], brief: Brief) -> Frame | None:

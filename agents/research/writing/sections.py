@@ -9,7 +9,6 @@ Writing: facts under numbers for the writer, the writer's numbers back to fact i
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from agents.contracts.body import Sentence
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, NumberedFact, Section, SectionInput, cited_facts
 from agents.contracts.frozen import Frozen, Said
@@ -62,9 +61,9 @@ class Numbering:
         """Give the ids of facts by the numbers that their writer sees."""
         return {str(number): fact_id for fact_id, number in self._number_of.items()}
 
-    def carries(self, sentence: Sentence) -> bool:
+    def carries(self, sentence: str, cited: Sequence[str]) -> bool:
         """Tell whether the facts that a sentence cites carry it, one alone or all together."""
-        return self._carriers.carry(sentence.text, sentence.facts)
+        return self._carriers.carry(sentence, cited)
 
     def to_ids(self, markdown: str) -> str:
         """Turn the writer's `[f3]` into `[#id]`: of the facts that carry the sentence; numbers that do not exist go.
@@ -190,7 +189,7 @@ class Draft:
         done = parse(self._text, self._numbering.marks()).sentences()[self._seen : -1]
         for sentence in done:
             self._seen += 1
-            if sentence.facts and await computed(self._numbering.carries, sentence):
+            if sentence.facts and await computed(self._numbering.carries, sentence.text, sentence.facts):
                 self._show(self._seen, sentence.text)
 
 

@@ -16,8 +16,8 @@ from agents.core.port import Ctx, Handler, together
 from agents.core.role import RoleAnswer
 from agents.core.time_policy import REWRITE_SHARE
 from agents.report.document import build
-from agents.research.challenge.challenge import Challenged, ClaimDone
-from agents.research.challenge.claim_ledger import Ledger, Thresholds, gates
+from agents.research.challenge.challenge import Challenged
+from agents.research.challenge.claim_ledger import ClaimDone, Thresholds, gates
 from agents.research.loop.after_reading import MOVED, verdict_line
 from agents.research.reading.searching import LeafGiven, Setting
 from agents.research.reading.shortlisting import domain_of
@@ -153,24 +153,14 @@ async def checked(
     known_of = _known(answers, facts, cards)
     confidence = report_confidence(weighed, share, least, known_of) if draft.references else None
     ratio = share if checks else None
-    ledger = [
-        Ledger(
-            text=one.claim.text,
-            verdict=one.claim.verdict,
-            evidence=len(one.claim.evidence),
-            origins=one.origins,
-            counter_searched=one.claim.counter_search.was_made,
-        )
-        for one in done
-    ]
-    passed, shortfalls = gates(ledger, confidence, ratio, wanted) if draft.references else ((), ())
+    passed, shortfalls = gates(done, confidence, ratio, wanted) if draft.references else ((), ())
     truth = Truth(
         answers=answers, claims=tuple(one.claim for one in done), checks=checks, gates=passed, shortfalls=shortfalls,
         verifiable_ratio=ratio, confidence=confidence,
     )  # fmt: skip
     if judged_by is not None and draft.references:
         truth = truth.model_copy(
-            update={"judgement": await _judge(ctx, context, outcome, draft, truth, ledger, judged_by)}
+            update={"judgement": await _judge(ctx, context, outcome, draft, truth, done, judged_by)}
         )
     return outcome.model_copy(update={"truth": truth})
 
@@ -235,14 +225,14 @@ async def _judge(
     outcome: Outcome,
     draft: ReportDocument,
     truth: Truth,
-    ledger: list[Ledger],
+    done: Sequence[ClaimDone],
     wanted: Thresholds,
 ) -> Judgement:
     """Have the whole reviewed; thresholds first, and an unusable verdict is never a pass.
 
     As many claims as are wanted must be settled: one that rests on less is told in the report, and lowers its confidence.
     """
-    figures, short = gates(ledger, truth.confidence, truth.verifiable_ratio, wanted)
+    figures, short = gates(done, truth.confidence, truth.verifiable_ratio, wanted)
     if not all(one.passed for one in figures if one.name != EVIDENCE_GATE):
         return Judgement(verdict="request_changes", reasons=short)
     frame = outcome.frame
