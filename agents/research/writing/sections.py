@@ -189,7 +189,8 @@ class Draft:
         done = parse(self._text, self._numbering.marks()).sentences()[self._seen : -1]
         for sentence in done:
             self._seen += 1
-            if sentence.facts and await computed(self._numbering.carries, sentence.text, sentence.facts):
+            holds: bool = await computed(self._numbering.carries, sentence.text, sentence.facts)
+            if holds:
                 self._show(self._seen, sentence.text)
 
 
