@@ -904,6 +904,7 @@ const WAITS = {
   run: 'Reading your message. The run goes on meanwhile.',
 };
 const WAIT_MS = 1000;
+const LONG_MS = 5000; // from here on it is said for how long
 let waitingSince = 0;
 let waitLine = null;
 function waiting(said) {
@@ -924,12 +925,18 @@ function waiting(said) {
   if (!waitLine?.isConnected && composer) {
     waitLine = make('p', 'ds-wait');
     waitLine.setAttribute('role', 'status');
+    waitLine.append('', make('span', 'ds-waited'));
+    waitLine.lastChild.setAttribute('aria-hidden', 'true'); // a status that counts would be read out every second
     composer.parentElement.insertBefore(waitLine, composer);
   }
   const now = document.getElementById('chat-input')?.dataset.dsHint ?? '';
   const text = said || waitLine?.dataset.said || t(WAITS[now] || WAITS['']);
   if (said && waitLine) waitLine.dataset.said = said;
-  if (waitLine && waitLine.textContent !== text) waitLine.textContent = text;
+  if (waitLine && waitLine.firstChild.data !== text) waitLine.firstChild.data = text;
+  const waited = Date.now() - waitingSince;
+  if (!waitLine || !busy || waited < LONG_MS) return;
+  waitLine.lastChild.textContent = clock(waited / 1000);
+  setTimeout(soon, 1000);
 }
 document.addEventListener(
   'keydown',
