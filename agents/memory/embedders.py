@@ -15,8 +15,7 @@ from agents.llm.litellm_model import embed_texts
 from agents.memory.knowledge import Embedder, MemoryDown
 from agents.nlp.similarity import DIMENSIONS, TABLE, direction
 
-EMBED_S = 20.0
-"""Seconds that a model of a provider gets for one batch."""
+EMBED_S = 20.0  # seconds that a model of a provider gets for one batch
 
 
 class StaticEmbedder:
@@ -84,17 +83,12 @@ def cosines(vector: bytes, rows: Sequence[tuple[int, bytes]]) -> dict[int, float
     return dict(zip((n for n, _ in alike), near.tolist(), strict=True))
 
 
-LONGEST = 256
-"""Tokens of a text that are read: more than any fact has."""
-AT_ONCE = 16
-"""Texts of one call: more take memory and no less time."""
+LONGEST = 256  # tokens of a text that are read: more than any fact has
+AT_ONCE = 16  # texts of one call: more take memory and no less time
 
 
 class OnnxEmbedder:
     """Sentence transformers as they are commonly exported: the mean of the last layer over the words.
-
-    Args:
-        folder: where the model lies; its name and the file's size tell it from others.
 
     Raises:
         ConfigError: the packages or the files are missing, or the model is none of that kind.

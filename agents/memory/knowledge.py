@@ -28,24 +28,16 @@ log = logging.getLogger(__name__)
 
 ANSWERS = "\x1fanswers"
 """Behind an owner: where the answers of models are kept, beside what is known, so that no search or export meets them."""
-LOCAL_OWNER = "local"
-"""Whose memory the command line and library calls use: the one user of a server on this machine."""
-BATCH = 256
-"""Things that are written, embedded or sent at a time."""
-POOL = 60
-"""Things that words find whose scores are raised by their directions."""
-NEAR = 300
-"""Directions that are compared exactly, those whose signs differ least."""
-ASIDE = 0.3
-"""A word of title or question against one of the thing itself."""
+LOCAL_OWNER = "local"  # whose memory the command line and library calls use: the one user of a server on this machine
+BATCH = 256  # things that are written, embedded or sent at a time
+POOL = 60  # things that words find whose scores are raised by their directions
+NEAR = 300  # directions that are compared exactly, those whose signs differ least
+ASIDE = 0.3  # a word of title or question against one of the thing itself
 _MEANT = 0.5  # what a thing gains that points the same way, as a share of the best score by words
 _WEIGHED = 3  # times as many things as asked for are weighed by the titles of their sources
-MAX_TERMS = 24
-"""Words of a question that are looked for."""
-SLICE_S = 0.01
-"""Seconds between two looks whether an answer is there."""
-MAX_LINE = 200_000
-"""Characters of one line of an import."""
+MAX_TERMS = 24  # words of a question that are looked for
+SLICE_S = 0.01  # seconds between two looks whether an answer is there
+MAX_LINE = 200_000  # characters of one line of an import
 
 
 class MemoryDown(DossierError):
@@ -104,12 +96,7 @@ class KnowledgeStore(ABC):
         return tuple(one for _, one in sorted(found, key=lambda each: -each[0])[:limit])
 
     async def reembed(self, owner: str, progress: Callable[[int, int], object] = lambda _done, _all: None) -> int:
-        """Embed anew what another model embedded; what that left stays until all is done. Can be broken off at any time.
-
-        Args:
-            owner: whose memory.
-            progress: told how many are done, of how many.
-        """
+        """Embed anew what another model embedded; what that left stays until all is done. Can be broken off at any time."""
         await self.embedder.embed(["a text"])  # its size is known from now on
         before, done = await self.stats(owner), 0
         async for part in self._stale(owner):
@@ -314,13 +301,6 @@ async def tended(store: KnowledgeStore, keep_days: float) -> tuple[int, int]:
     """Embed anew, for everybody, where the embedder changed, and forget what was last seen longer ago than it is kept.
 
     Until one's memory is through, the directions of the former embedder stay: whoever sets that again loses nothing.
-
-    Args:
-        store: the knowledge base.
-        keep_days: 0 is for ever.
-
-    Returns:
-        How much was embedded anew, and how much forgotten.
     """
     done = gone = 0
     before = (datetime.now(UTC) - timedelta(days=keep_days)).date().isoformat()

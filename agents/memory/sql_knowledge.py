@@ -37,10 +37,8 @@ from agents.nlp.tokens import content_words, segmented
 
 T = TypeVar("T")
 
-APPLICATION = 0x446F734D
-"""Written into each file, so that a database of something else is never taken for one."""
-LAYOUT = 1
-"""Raised when the tables change; a file of another layout is left alone."""
+APPLICATION = 0x446F734D  # written into each file, so that a database of something else is never taken for one
+LAYOUT = 1  # raised when the tables change; a file of another layout is left alone
 _LOOKED_AT = 2_500  # rows whose words are weighed: the rarest words of a question until they come to so many
 _RANKED = 300  # of them, those that are held against a wide filter
 _SCANNED = 5_000  # rows up to which a filter goes first and every direction behind it is compared
@@ -365,14 +363,7 @@ def _connected(path: Path, owner: str) -> sqlite3.Connection:
 
 
 def chosen_by(where: Selection, listed: str, met: str, seen: str) -> tuple[list[str], dict[str, object]]:
-    """Write a selection as conditions, and their values by name.
-
-    Args:
-        where: the selection.
-        listed: how this database says that `{0}` is one of a list.
-        met: how it says that `:job` has met with a thing.
-        seen: the column of the day, as it is compared.
-    """
+    """Write a selection as conditions, and their values by name."""
     parts, values = list[str](), dict[str, object]()
     for column, given in (("id", where.ids), ("kind", where.kinds), ("verdict", where.verdicts)):
         if given:

@@ -14,9 +14,7 @@ from agents.search.scope_filter import ProviderQuery, keywords, whole_day
 
 MOST_RESULTS = 25
 PUBMED_FETCH = "/entrez/eutils/efetch.fcgi"
-MOST_WORDS = 6
-"""Telling words that are asked for: most of these indexes want all words of a query to occur."""
-
+MOST_WORDS = 6  # telling words that are asked for: most of these indexes want all words of a query to occur
 Hits = list[ProviderHit] | None
 Params = dict[str, str]
 
@@ -262,8 +260,7 @@ PAPERS: dict[str, Service] = {
     )
 }  # fmt: skip
 
-ACADEMIC = ("openalex", "crossref", "arxiv", "pubmed")
-"""What `academic` stands for."""
+ACADEMIC = ("openalex", "crossref", "arxiv", "pubmed")  # what `academic` stands for
 
 
 def _filter(**dates: str | None) -> Params:

@@ -29,22 +29,13 @@ from agents.search.searcher import REST_S, CircuitBreaker, Probed, Searcher, Sea
 from agents.search.web_providers import Firecrawl
 
 LIBRARY = "library:"
-FILES = "upload:"
-"""How addresses of the user's own documents begin: those of folders, and those given in a chat."""
-
-SHARE = 0.6
-"""Of the time left, what a provider may take while another could answer in its place."""
-CRAWL_SHARE = 0.5
-"""Of the time left, what a crawler may take while the page's own links could answer in its place."""
-BESIDE_S = 12.0
-"""Seconds that results of the web wait for what is asked beside it."""
-
-PROBE = "news"
-"""The query of a probe: it says nothing about anybody."""
+FILES = "upload:"  # how addresses of the user's own documents begin: those of folders, and those given in a chat
+SHARE = 0.6  # of the time left, what a provider may take while another could answer in its place
+CRAWL_SHARE = 0.5  # of the time left, what a crawler may take while the page's own links could answer in its place
+BESIDE_S = 12.0  # seconds that results of the web wait for what is asked beside it
+PROBE = "news"  # the query of a probe: it says nothing about anybody
 PROBE_S = 2.0
-PROBE_REST_S = 300.0
-"""Seconds for which a provider that a probe did not reach is left alone."""
-
+PROBE_REST_S = 300.0  # seconds for which a provider that a probe did not reach is left alone
 LONG_REST_S: dict[SearchFault, float] = {"auth": 3600.0, "quota": 3600.0, "rate": 60.0, "nonsense": 300.0}
 """Seconds for which a provider rests after faults that do not pass soon."""
 AT_ONCE = frozenset[SearchFault]({"auth", "quota"})

@@ -25,8 +25,7 @@ from agents.web.fetching import Fetcher
 from agents.web.guard import AllowedHosts
 
 PROVIDERS: dict[str, Service] = {**WEB, **PAPERS}
-NAMES = (*PROVIDERS, "web", "academic", "library")
-"""What RETRIEVER may name."""
+NAMES = (*PROVIDERS, "web", "academic", "library")  # what RETRIEVER may name
 KEY_VARIABLES = tuple(dict.fromkeys(entry.key_variable for entry in PROVIDERS.values() if entry.key_variable))
 """Variables that `keys` of `choose` may hold."""
 BASE_VARIABLES = tuple(entry.base_variable for name, entry in PROVIDERS.items() if name != "ddgs")
@@ -44,18 +43,6 @@ def choose(
     retry: RetryPolicy | None = None,
 ) -> Searcher:
     """Make the searcher.
-
-    Args:
-        names: as RETRIEVER gives them; empty for what the keys allow, and keyless web search behind it.
-        keys: by the names of their variables; empty or missing is none. Placeholders are taken for keys.
-        bases: addresses of services, by the names of their variables.
-        pages: reads web pages.
-        library: the user's documents.
-        sample: the invented documents, for when nothing else is set up and no web search can be reached.
-        retry: how to try again; as usual when not given.
-
-    Returns:
-        The library (or the sample) alone where nothing else is named, else a `Chain`.
 
     Raises:
         ConfigError: a name is unknown, or a key or package is missing.

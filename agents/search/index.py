@@ -19,18 +19,10 @@ from agents.nlp.similarity import closeness, direction, fingerprint
 from agents.nlp.tokens import content_words, language_of, segmented
 from agents.search.telling_terms import Phrase, phrases, telling, widespread
 
-APPLICATION = 0x446F7369
-"""Written into the file, so that a database of something else is never taken for an index."""
-
-LAYOUT = 7
-"""Raised when the tables, or what is written into them, change."""
-
-NAMED = 1.5
-"""What a document gains that a search names."""
-
-PASSAGE = 5
-"""Sentences of a passage; the last one is the first of the next."""
-
+APPLICATION = 0x446F7369  # written into the file, so that a database of something else is never taken for an index
+LAYOUT = 7  # raised when the tables, or what is written into them, change
+NAMED = 1.5  # what a document gains that a search names
+PASSAGE = 5  # sentences of a passage; the last one is the first of the next
 _TITLE_WEIGHT = 3.0  # a word of the title against one of the passage
 _THEMES = 6
 _SURVEYS = 64
@@ -118,12 +110,7 @@ class Index:
         ]
 
     def change(self, removed: Iterable[str], added: Iterable[FileOutcome]) -> None:
-        """Bring the index up to date in one transaction.
-
-        Args:
-            removed: addresses that are gone, or that will be added anew.
-            added: documents, and files that are not used.
-        """
+        """Bring the index up to date in one transaction."""
         self._noted = None
         with self._db:
             for url in removed:
@@ -140,10 +127,6 @@ class Index:
         """Find the documents whose passages hold words of the query, best first; of those with the same words one.
 
         Nothing in its text is an operator. Its domains do not apply; dates do, where a document has one.
-
-        Args:
-            query: what is asked for.
-            provider: name of whoever searches.
         """
         text, limit = query.text, query.max_results
         terms = _terms(text)

@@ -21,14 +21,9 @@ from agents.search.searcher import LIBRARY_NAME
 from agents.web.reader import NOT_TEXT, is_pdf, is_zip, read_document, read_here
 from agents.web.reader_pool import AT_ONCE
 
-MAX_BYTES = 50_000_000
-"""Larger PDF and office files are skipped and named."""
-PLAIN_MAX_BYTES = 10_000_000
-"""Larger text files are."""
-
-FILE_S = 15.0
-"""Seconds for one file; one that takes longer is skipped and named."""
-
+MAX_BYTES = 50_000_000  # larger PDF and office files are skipped and named
+PLAIN_MAX_BYTES = 10_000_000  # larger text files are
+FILE_S = 15.0  # seconds for one file; one that takes longer is skipped and named
 SCAN_S = 60.0
 """Seconds of one look at the folders after which no further file is begun; what is left is read at the next look."""
 
@@ -49,9 +44,7 @@ UNREADABLE = "it cannot be opened"
 A_LINK = "it is a link, and links out of the folder are not followed"
 UNKNOWN = "there is no such document in the library"
 
-RESCAN_S = 5.0
-"""Seconds for which the folders are taken to be unchanged."""
-
+RESCAN_S = 5.0  # seconds for which the folders are taken to be unchanged
 SCHEME = "library:/"
 
 _CORPUS_THEMES = 20
@@ -68,13 +61,6 @@ class Library:
 
     Addresses are `library:/<folder name>/<path>`, percent-encoded; only addresses in the index can be read. Of documents
     with the same words one is found.
-
-    Args:
-        folders: where the documents are, with all their subfolders.
-        index_path: the index file; no other library may use it.
-        kind: what the sources are called.
-        name: as shown to the user.
-        rescan_s: seconds after which the folders are looked at again.
 
     Raises:
         ConfigError: a folder is missing.
@@ -211,13 +197,7 @@ class _File:
 
 
 def _entries(files: Sequence[_File], ends_at: float, later: list[str]) -> Iterator[FileOutcome]:
-    """Read files a few at a time, those that are read apart last. For a thread that runs no event loop.
-
-    Args:
-        files: what is new or has changed.
-        ends_at: when no further file is begun.
-        later: gets the addresses of those left for the next look.
-    """
+    """Read files a few at a time, those that are read apart last. For a thread that runs no event loop."""
     left = iter(sorted(files, key=lambda one: one.apart))
     while batch := tuple(islice(left, AT_ONCE)):
         if time.monotonic() > ends_at:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
-from urllib.parse import urlsplit
 
 from agents.contracts.frozen import Said, digest
 from agents.contracts.sources import PROVIDER_COPY, Source, SourceKind
@@ -14,26 +13,15 @@ from agents.nlp.tokens import language_of, one_line, seen, unruffled
 from agents.web.decoding import Document
 from agents.web.fetching import Fetcher
 from agents.web.reader import read_page
-from agents.web.url_key import Links, canonical, display, identity
+from agents.web.url_key import Links, canonical, display, host_of, identity
 from agents.web.walls import wall_of
 
-MAX_TEXT = 2_000_000
-"""Characters of one page, at most; what is beyond is not kept."""
-
-MAX_KEPT = 20_000_000
-"""Characters of all kept pages; the oldest go first."""
-
-KEPT_S = 900.0
-"""Seconds after which a kept page is read anew."""
-
-ENOUGH = 400
-"""Characters below which a text that came with a hit is taken for a remnant, and the page is fetched."""
-
-MAX_LINKED = 300
-"""Pages whose links are remembered; the oldest go first."""
-
-ABSTRACT = "only its abstract was read"
-"""Tag of a source of which only the abstract could be read."""
+MAX_TEXT = 2_000_000  # characters of one page, at most; what is beyond is not kept
+MAX_KEPT = 20_000_000  # characters of all kept pages; the oldest go first
+KEPT_S = 900.0  # seconds after which a kept page is read anew
+ENOUGH = 400  # characters below which a text that came with a hit is taken for a remnant, and the page is fetched
+MAX_LINKED = 300  # pages whose links are remembered; the oldest go first
+ABSTRACT = "only its abstract was read"  # tag of a source of which only the abstract could be read
 
 
 def now() -> str:
@@ -51,35 +39,23 @@ def source_of(
     tags: tuple[Said, ...] = (),
     version: str = "",
 ) -> Source:
-    """Make a source of a document.
+    """Make a source of a document that was `retrieved` then; None for a copy of unknown age.
 
-    Args:
-        url: where it was found; addresses that name one page give one source.
-        document: what was read.
-        retrieved: ISO date and time of reading; None for a copy of unknown age.
-        kind: what it is called.
-        key: the page's address as it is compared, where it declares one.
-        tags: what else is to be known of it, beside what of it was not read.
-        version: by which its server knows it again.
+    Addresses that name one page give one source, by its `key` where it declares an address of its own.
     """
-    host = (urlsplit(url).hostname or "").removeprefix("www.")
+    host = host_of(url)
     text = document.text
     return Source(
         id=Source.id_of(key or (canonical(url) if kind == "web" else url)), url=url,
         title=one_line(document.title) or host or url, kind=kind, text=text, text_hash=digest(text),
         author=document.author, site=document.site or host or None, published=document.published,
         retrieved=retrieved, language=document.language or (language_of(text) if text.strip() else None),
-        tags=(*tags, *map(Said.read, document.gaps)), pages=document.page_starts, version=version,
+        tags=(*tags, *document.gaps), pages=tuple(start for start, _ in document.pages), version=version,
     )  # fmt: skip
 
 
 class WebPages:
-    """Reads pages from the web: guarded and polite by the fetcher, walls and empty shells refused by the reader.
-
-    Args:
-        fetcher: fetches; closed by whoever made it.
-        date: gives the time of reading as ISO date and time.
-    """
+    """Reads pages from the web: guarded and polite by the fetcher, walls and empty shells refused by the reader."""
 
     def __init__(self, fetcher: Fetcher, *, date: Callable[[], str] = now) -> None:
         self._fetcher, self._date = fetcher, date
@@ -91,12 +67,6 @@ class WebPages:
         """Read the page, PDF, Word or text file at an address.
 
         Addresses that lead to one page, by redirect or because it says so, give sources of one id.
-
-        Args:
-            url: an address of the web.
-            deadline_s: seconds for everything.
-            known: as it was read before; given again where its server says that it has not changed.
-            named_by_user: the user asked for this very address, so that robots.txt is not asked.
 
         Raises:
             SourceError: it cannot be read or may not be used; the reason is for the reader of the report.
@@ -131,12 +101,7 @@ class _Cached:
 
 
 class PageCache:
-    """Texts that came with hits, for a while, so that reading the page needs no second request. Bounded.
-
-    Args:
-        clock: seconds that only grow.
-        max_chars: of all texts together.
-    """
+    """Texts that came with hits, for a while, so that reading the page needs no second request. Bounded."""
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic, max_chars: int = MAX_KEPT) -> None:
         self._clock, self._max_chars = clock, max_chars

@@ -29,12 +29,9 @@ from agents.web.url_key import canonical, display, link
 
 MAX_SNIPPET = 1_000
 MAX_TITLE = 300
-MAX_BYTES = 20 * 2**20
-"""A longer answer of a search service is none."""
+MAX_BYTES = 20 * 2**20  # a longer answer of a search service is none
 CALL_S = 15.0
-TURN_S = 60.0
-"""Seconds for one search of a service that wants to be asked slowly, waiting in line included."""
-
+TURN_S = 60.0  # seconds for one search of a service that wants to be asked slowly, waiting in line included
 T = TypeVar("T")
 
 
@@ -56,14 +53,7 @@ class ProviderHit:
 
 @dataclass(frozen=True)
 class Access:
-    """What the operator set for a provider, and what providers share.
-
-    Args:
-        key: empty for none.
-        base: address of the service, where it is not the usual one.
-        retry: how often and how long to try; the provider's own when not given.
-        cache: where the texts that come with hits are kept.
-    """
+    """What the operator set for a provider, and what providers share."""
 
     key: SecretStr | None = None
     base: str = ""
@@ -133,13 +123,7 @@ class HostPace:
 
 
 class Provider:
-    """Somewhere on the web to search.
-
-    Args:
-        service: how it is asked.
-        access: what the operator set.
-        pace: how fast it may be asked; as it wants when not given.
-    """
+    """Somewhere on the web to search."""
 
     def __init__(self, service: Service, access: Access = Access(), *, pace: HostPace | None = None) -> None:
         self.service = service

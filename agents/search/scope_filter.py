@@ -18,8 +18,7 @@ from agents.nlp.tokens import TOKEN, language_of, stem, stop_words
 from agents.web.url_key import canonical
 
 K = TypeVar("K", bound=Hashable)
-RANK_DAMPING = 60
-"""How little the first ranks count more than the later ones."""
+RANK_DAMPING = 60  # how little the first ranks count more than the later ones
 
 
 def enforced(hits: Iterable[Hit], query: SearchQuery, prefer: Sequence[str] = ()) -> tuple[Hit, ...]:
@@ -36,12 +35,7 @@ def enforced(hits: Iterable[Hit], query: SearchQuery, prefer: Sequence[str] = ()
 
 
 def fuse(lists: Iterable[Sequence[Hit]], most: int | None = None) -> tuple[Hit, ...]:
-    """Merge ranked lists by reciprocal rank (Cormack, Clarke and Büttcher 2009): scores of two providers never compare.
-
-    Args:
-        lists: each best first.
-        most: hits, at most.
-    """
+    """Merge ranked lists by reciprocal rank (Cormack, Clarke and Büttcher 2009): scores of two providers never compare."""
     first: dict[str, Hit] = {}
     keys: list[list[str]] = []
     for hits in lists:
@@ -140,9 +134,7 @@ def _parts(address: str) -> tuple[str, str]:
     return host, split.path.rstrip("/")
 
 
-MAX_QUERY = 400
-"""Characters that search providers take; some refuse more, some cut the point off."""
-
+MAX_QUERY = 400  # characters that search providers take; some refuse more, some cut the point off
 _SITE = re.compile(r"(?<![\w-])(?P<minus>-?)site:\s*(?P<domain>[\w-]+(?:\.[\w-]+)+(?:/[^\s,;)]*)?)", re.IGNORECASE)
 _LEFT_OVER = re.compile(r"\(\s*(?:(?:OR|AND|\|)\s*)*\)|(?:\b(?:OR|AND)\b|\|)\s*(?=$|\))|^\s*(?:OR|AND)\b")
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n+")

@@ -19,9 +19,7 @@ from agents.llm.litellm_errors import A_PAGE, BAD_KEY, redact, spoken, wait_aske
 TRANSIENT = frozenset[SearchFault]({"rate", "timeout", "connection", "server"})
 """Worth another request soon; a refused key, an empty account or a captcha page stay what they are."""
 
-SAID = 300
-"""Characters of a provider's own words that are kept for the log."""
-
+SAID = 300  # characters of a provider's own words that are kept for the log
 _QUOTA = re.compile(
     r"insufficient[_ ](?:quota|credit|balance|fund)|(?:current|monthly|plan'?s?) (?:quota|(?:usage )?limit)"
     r"|quota (?:was )?(?:exceeded|exhausted|used)|(?:out of|no more|not enough) credit|payment required|credits? exhausted",
@@ -58,18 +56,7 @@ _REASONS: dict[SearchFault, str] = {
 
 
 class SearchFailed(SearchError):
-    """One provider failed after every retry.
-
-    Args:
-        fault: what went wrong.
-        provider: its name, as shown to the user.
-        said: what the provider said; keys are taken out.
-        retry_after_s: seconds that it asks to wait.
-        secrets: configured values that must not be shown.
-        key_variable: where its key is set; empty where it takes none.
-        advice: what the operator can do, where the adapter knows it.
-        answer: the provider's answer, of which its words are shown.
-    """
+    """One provider failed after every retry."""
 
     fault: SearchFault
 
@@ -218,27 +205,17 @@ class Texts(Protocol):
         """
 
 
-IN_A_ROW = 3
-"""Failures in a row that open it."""
-MIN_CALLS = 4
-"""Calls from which the share of failures counts."""
+IN_A_ROW = 3  # failures in a row that open it
+MIN_CALLS = 4  # calls from which the share of failures counts
 SHARE = 0.5
-REMEMBERED = 20
-"""Calls of which the share is taken."""
+REMEMBERED = 20  # calls of which the share is taken
 REST_S = 30.0
-TRIAL_S = 60.0
-"""After these seconds without an end, the one trial no longer keeps others from trying."""
-
+TRIAL_S = 60.0  # after these seconds without an end, the one trial no longer keeps others from trying
 Admission = Literal["yes", "trial", "no"]
 
 
 class CircuitBreaker:
-    """Counts how calls end, of one provider or of one run. A search that finds nothing has not failed.
-
-    Args:
-        clock: seconds that only grow.
-        rest_s: seconds for which it stays open; with 0 it admits one trial at a time from the start.
-    """
+    """Counts how calls end, of one provider or of one run. A search that finds nothing has not failed."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, *, rest_s: float = REST_S) -> None:
         self._clock, self._rest_s = clock, rest_s
@@ -272,13 +249,7 @@ class CircuitBreaker:
         self._ends.append(True)
 
     def failed(self, reason: str, *, rest_s: float = 0.0, at_once: bool = False) -> None:
-        """Count a failure.
-
-        Args:
-            reason: for people.
-            rest_s: a longer rest than usual.
-            at_once: open at this very failure, for example since the key is refused.
-        """
+        """Count a failure."""
         self._ends.append(False)
         row = list(self._ends)[-IN_A_ROW:]
         many = len(row) == IN_A_ROW and not any(row)

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     import httpx
     from tavily import AsyncTavilyClient  # type: ignore[import-untyped]
 
-SAID_MOST = 20_000
-"""Bytes of an answer that holds no results which are looked at."""
+SAID_MOST = 20_000  # bytes of an answer that holds no results which are looked at
 
 
 def _raised() -> tuple[type[Exception], ...]:

@@ -10,9 +10,7 @@ from typing import NamedTuple
 from agents.nlp import lang
 from agents.nlp.tokens import MARKS, UNSPACED, language_of, stem, stop_words
 
-LONGEST = 3
-"""Words of a phrase, at most."""
-
+LONGEST = 3  # words of a phrase, at most
 _KEPT = 150  # phrases kept of one document
 _TITLE_COUNTS = 2  # occurrences that one in the title is worth
 _PER_WORD = (1.0, 1.5, 1.8)  # a phrase says more than its words
@@ -59,14 +57,7 @@ def phrases(text: str, title: str = "", language: str | None = None) -> tuple[Ph
 
 
 def telling(found: Iterable[Phrase], spread: Mapping[str, int], documents: int, limit: int) -> tuple[str, ...]:
-    """Choose the phrases that tell one document from the others.
-
-    Args:
-        found: the document's phrases.
-        spread: phrase key to the number of documents that have it.
-        documents: how many there are in all.
-        limit: phrases, at most.
-    """
+    """Choose the phrases that tell one document from the others."""
     scored = {
         phrase: phrase.times * _weight(phrase.key) * math.log(1 + max(documents, 1) / max(1, spread.get(phrase.key, 1)))
         for phrase in found

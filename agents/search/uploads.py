@@ -22,20 +22,13 @@ from agents.web.reader import read_document
 
 log = logging.getLogger(__name__)
 
-MAX_BYTES = 25_000_000
-"""Bytes of one file, at most."""
-AT_ONCE = 10
-"""Files of one message, at most."""
-MAX_FILES = 40
-"""Files of one chat, at most."""
-FILE_S = 30.0
-"""Seconds for taking the text out of one file."""
-SCHEME = "upload:/"
-"""How addresses of given files begin."""
+MAX_BYTES = 25_000_000  # bytes of one file, at most
+AT_ONCE = 10  # files of one message, at most
+MAX_FILES = 40  # files of one chat, at most
+FILE_S = 30.0  # seconds for taking the text out of one file
+SCHEME = "upload:/"  # how addresses of given files begin
 NAME_LENGTH = 120
-MAX_INDEXES = 8
-"""Sets of files whose index stays in memory, last used last."""
-
+MAX_INDEXES = 8  # sets of files whose index stays in memory, last used last
 _PATH = re.compile(r"[/\\]")
 
 
@@ -62,14 +55,7 @@ class UploadResult:
 
 
 async def take(given: Sequence[UploadedFile], known: Sequence[OwnFile], texts: Texts, now: str) -> UploadResult:
-    """Read files and keep their texts.
-
-    Args:
-        given: in the order they came.
-        known: files that the chat has already: the same one is not taken twice.
-        texts: where the texts are kept.
-        now: ISO date and time, UTC.
-    """
+    """Read files and keep their texts."""
     room = max(0, MAX_FILES - len(known))
     taking, beyond = given[: min(AT_ONCE, room)], len(given[min(AT_ONCE, room) :])
     read = await asyncio.gather(*(_read(one, texts, now) for one in taking))
@@ -108,7 +94,7 @@ async def _read(given: UploadedFile, texts: Texts, now: str) -> OwnFile | str:
         return error.reason
     await texts.put(document.text)
     card = SourceCard.of(source_of(url, document, now, kind="upload"))
-    return OwnFile(name=name, card=card, gaps=tuple(map(Said.read, document.gaps)))
+    return OwnFile(name=name, card=card, gaps=document.gaps)
 
 
 def plain_name(name: str) -> str:

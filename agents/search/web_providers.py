@@ -16,9 +16,7 @@ MAX_RESULTS = 20
 MAX_MAPPED = 50
 MAX_DOMAINS = 150
 
-ENGINES = "duckduckgo,brave,mojeek,startpage"
-"""Named one by one: left to itself the package asks encyclopedias first."""
-
+ENGINES = "duckduckgo,brave,mojeek,startpage"  # named one by one: left to itself the package asks encyclopedias first
 MISSING = "the package ddgs is not installed; install it with `pip install ddgs`"
 
 JSON_ADVICE = "a SearXNG server has to allow JSON answers (`search.formats` in its settings)"
@@ -165,12 +163,7 @@ def installed() -> bool:
 
 
 class Ddgs(Provider):
-    """Keyless web search by a package.
-
-    Args:
-        access: what providers share; there is no key.
-        load: gives a module of the package by its name; imported with the first search when not given.
-    """
+    """Keyless web search by a package."""
 
     def __init__(
         self,

@@ -5,16 +5,18 @@ A document as it was read from bytes, whatever the bytes were: text, what it say
 
 import codecs
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from charset_normalizer import from_bytes
+from pydantic import TypeAdapter
 
+from agents.contracts.frozen import Said
 from agents.nlp.tokens import one_line
 
-MAX_NAME = 160
-"""Characters of an author, site or title, at most; whatever is longer is no name."""
+MAX_NAME = 160  # characters of an author, site or title, at most; whatever is longer is no name
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -39,17 +41,10 @@ _EASTERN = re.compile(
 
 # What browsers take these names for (WHATWG): the declared sets are subsets of those that pages really use.
 _MEANT = {
-    "iso8859-1": "cp1252",
-    "ascii": "cp1252",
-    "iso8859-9": "cp1254",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "shift_jis": "cp932",
-    "euc_kr": "cp949",
-    "johab": "cp949",
-    "iso8859-11": "cp874",
-    "tis-620": "cp874",
-}
+    "iso8859-1": "cp1252", "ascii": "cp1252", "iso8859-9": "cp1254", "gb2312": "gb18030", "gbk": "gb18030",
+    "shift_jis": "cp932", "euc_kr": "cp949", "johab": "cp949", "iso8859-11": "cp874", "tis-620": "cp874",
+}  # fmt: skip
+_CALLED = {"x-sjis": "cp932", "x-gbk": "gbk", "windows-874": "cp874", "ks_c_5601-1987": "euc_kr", "utf8": "utf-8"}
 _WITH_ESCAPES = {"iso2022_jp", "iso2022_jp_2", "iso2022_kr", "hz"}
 # The detector is kept from exotic sets that it likes for short texts.
 _LIKELY = [
@@ -63,15 +58,13 @@ def decode(raw: bytes, declared: str | None = None) -> str:
 
     Order: byte order mark; UTF-8 if the bytes are valid UTF-8, which does not happen by accident; the declared set; the
     one that the page names; a guess. A few stray bytes in a UTF-8 page are read as windows-1252.
-
-    Args:
-        raw: the whole file, or the body of a response.
-        declared: a charset, or a whole `Content-Type` value.
     """
     for bom, name in _BOMS:
         if raw.startswith(bom):
             return raw[len(bom) :].decode(name, "ignore")
-    names = [name for name in (_codec(_named(declared)), _codec(_in_page(raw))) if name]
+    page = _META.search(raw[:_HEAD])
+    in_page = (page[1] or page[2]).decode("ascii", "ignore") if page else ""
+    names = [name for said in (_named(declared), in_page) if said and (name := _codec(said))]
     if len(raw) >= 4 and 0 in raw[:200] and (wide := _utf16_without_bom(raw)):
         return raw.decode(wide, "ignore")
     try:
@@ -113,29 +106,13 @@ def _named(declared: str | None) -> str:
     if not declared:
         return ""
     match = _CHARSET.search(declared)
-    if match:
-        return match[1]
-    return "" if "/" in declared else declared.strip()
-
-
-def _in_page(raw: bytes) -> str:
-    match = _META.search(raw[:_HEAD])
-    return (match[1] or match[2]).decode("ascii", "ignore") if match else ""
+    return match[1] if match else "" if "/" in declared else declared.strip()
 
 
 def _codec(name: str) -> str | None:
     """Give Python's name of a charset as browsers understand it; None when there is no such text encoding."""
-    if not name:
-        return None
-    name = {
-        "x-sjis": "shift_jis",
-        "x-gbk": "gbk",
-        "windows-874": "cp874",
-        "ks_c_5601-1987": "euc_kr",
-        "utf8": "utf-8",
-    }.get(name.lower(), name)
     try:
-        found = codecs.lookup(name)
+        found = codecs.lookup(_CALLED.get(name.lower(), name))
         b"a".decode(found.name)  # refuses codecs that are not for text, such as rot13
     except (LookupError, UnicodeDecodeError):
         return None
@@ -155,22 +132,19 @@ def _utf16_without_bom(raw: bytes) -> str | None:
     return None
 
 
-def _stray_bytes(error: UnicodeError) -> tuple[str, int]:
-    """Error handler: read bytes that are no UTF-8 as windows-1252."""
-    if not isinstance(error, UnicodeDecodeError):
-        raise error
-    return error.object[error.start : error.end].decode("cp1252", "c1"), error.end
+def _read_as(name: str, errors: str = "strict") -> Callable[[UnicodeError], tuple[str, int]]:
+    """Make an error handler that reads the bytes at hand in another set."""
+
+    def handle(error: UnicodeError) -> tuple[str, int]:
+        if not isinstance(error, UnicodeDecodeError):
+            raise error
+        return error.object[error.start : error.end].decode(name, errors), error.end
+
+    return handle
 
 
-def _undefined_bytes(error: UnicodeError) -> tuple[str, int]:
-    """Error handler: the five bytes that windows-1252 leaves undefined become the control characters of Latin-1."""
-    if not isinstance(error, UnicodeDecodeError):
-        raise error
-    return error.object[error.start : error.end].decode("latin-1"), error.end
-
-
-codecs.register_error("cp1252-bytes", _stray_bytes)
-codecs.register_error("c1", _undefined_bytes)
+codecs.register_error("cp1252-bytes", _read_as("cp1252", "c1"))  # what is no UTF-8
+codecs.register_error("c1", _read_as("latin-1"))  # the five bytes that windows-1252 leaves undefined
 
 
 def file_name(url: str) -> str:
@@ -210,18 +184,9 @@ class Document:
     """The address that the document gives for itself, absolute."""
     links: tuple[tuple[str, str], ...] = ()
     """Address and label of each link of its text to a page of the same site."""
-    gaps: tuple[str, ...] = ()
+    gaps: tuple[Said, ...] = ()
     """What of it was not read, for the reader of the report: `some pages could not be read (2 / 2)`. Empty when all was."""
 
-    @property
-    def page_starts(self) -> tuple[int, ...]:
-        """Where each page begins in the text."""
-        return tuple(start for start, _ in self.pages)
 
-    def page_of(self, start: int) -> int | None:
-        """Give the number of the page, counted from 1, on which the character at `start` stands; None without pages."""
-        number = None
-        for at, (first, _) in enumerate(self.pages, start=1):
-            if first <= start:
-                number = at if self.pages[at - 1][1] > first or number is None else number
-        return number
+WRITTEN = TypeAdapter(Document)
+"""Writes a document as JSON, for another process, and reads it back."""

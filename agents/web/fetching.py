@@ -27,13 +27,10 @@ from agents.web.politeness import ROBOTS_BYTES, Manners
 MAX_BYTES = 5 * 2**20
 TOTAL_S = 20.0
 MAX_REDIRECTS = 5
-MAX_PAUSE_S = 30.0
-"""A host that asks to be left alone for longer is passed over instead: a run has other pages to read."""
+MAX_PAUSE_S = 30.0  # a host that asks to be left alone for longer is passed over instead: a run has other pages to read
 MAX_HEADERS = 300
 MAX_VERSION = 200
-ROBOTS_S = 5.0
-"""Seconds for a robots.txt; a site that takes longer is read without."""
-
+ROBOTS_S = 5.0  # seconds for a robots.txt; a site that takes longer is read without
 USER_AGENT = "Dossier/0.1 (research assistant; reads single pages that a person asked about)"
 ACCEPT = "text/html,application/xhtml+xml,application/pdf,text/plain,text/markdown,application/json;q=0.9,*/*;q=0.5"
 

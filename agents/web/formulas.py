@@ -19,12 +19,7 @@ _LONG = 12  # characters from which raised text is words, not an exponent or a m
 
 
 def raised(text: str, *, is_link: bool = False) -> str:
-    """Write raised characters so that 10⁶ does not become 106, nor 412 with note 12 become 41212.
-
-    Args:
-        text: the characters.
-        is_link: they lead to a note.
-    """
+    """Write raised characters so that 10⁶ does not become 106, nor 412 with note 12 become 41212."""
     mark = " ".join(text.split())
     if not mark or mark[0] in "[⁰¹²³⁴⁵⁶⁷⁸⁹":
         return mark

@@ -10,8 +10,10 @@ import re
 import socket
 import unicodedata
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 import httpcore2
 import httpx2
@@ -20,14 +22,10 @@ from agents.contracts.frozen import Said
 from agents.core.errors import ConfigError
 from agents.core.transport import proxy_for
 
-PORTS = frozenset({80, 443, 8080, 8443})
-"""Where web pages are served; other ports belong to other services."""
-
-LOOKUP_S = 5.0
-"""Seconds in which a name must be resolved."""
-
-MAX_DIALLED = 4
-"""Addresses of one name that are tried, in the order of the resolver."""
+PORTS = frozenset({80, 443, 8080, 8443})  # where web pages are served; other ports belong to other services
+LOOKUP_S = 5.0  # seconds in which a name must be resolved
+MAX_DIALLED = 4  # addresses of one name that are tried, in the order of the resolver
+_Net = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 INSIDE = "its address leads into a private network"
 MALFORMED = "its address is malformed"
@@ -93,11 +91,10 @@ def is_public(address: str) -> bool:
     ip = ipaddress.ip_address(address.split("%")[0])
     if ip in _NAT64:  # networks without IPv4 reach every host so: what counts is the address within
         ip = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
-    return "%" not in address and ip.is_global and not any(ip.version == net.version and ip in net for net in _CLOSED)
+    return "%" not in address and ip.is_global and not _is_in(_CLOSED, ip)
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(NamedTuple):
     """Where a socket goes."""
 
     host: str
@@ -123,8 +120,7 @@ class AllowedHosts:
         Raises:
             ConfigError: an entry has another form.
         """
-        exact: set[Target] = set()
-        dialled: list[tuple[str, Target]] = []
+        read: list[tuple[str, Target]] = []
         for entry in filter(None, (part.strip() for part in text.split(","))):
             match = _ENTRY.fullmatch(entry)
             if not match or not 0 < int(match["port"]) < 65_536:
@@ -132,30 +128,18 @@ class AllowedHosts:
                     f"DOSSIER_ALLOW_PRIVATE_HOSTS: {entry!r} is neither `host:port` nor `pattern=host:port`."
                 )
             target = Target(_plain(match["six"] or match["host"]), int(match["port"]))
-            if match["pattern"]:
-                dialled.append((_plain(match["pattern"]), target))
-            else:
-                exact.add(target)
-        return cls(frozenset(exact), tuple(dialled))
+            read.append((_plain(match["pattern"] or ""), target))
+        return cls(frozenset(one for name, one in read if not name), tuple(one for one in read if one[0]))
 
     def target(self, host: str, port: int) -> Target | None:
         """Give where to dial for a host and port that the operator opened; None for all others."""
-        name = _plain(host)
-        for pattern, target in self.dialled:
-            if fnmatchcase(name, pattern):
-                return target
-        here = Target(name, port)
-        return here if here in self.exact else None
+        here = Target(_plain(host), port)
+        dialled = next((target for pattern, target in self.dialled if fnmatchcase(here.host, pattern)), None)
+        return dialled or (here if here in self.exact else None)
 
 
 class Guard:
-    """The policy: what an address may look like, and where it may lead.
-
-    Args:
-        allowed: what the operator opened.
-        resolver: looks names up.
-        open_networks: networks in CIDR form that count as public, beside those that are; for tests.
-    """
+    """The policy: what an address may look like, and where it may lead; `open_networks`, in CIDR form, count as public."""
 
     def __init__(
         self,
@@ -175,16 +159,14 @@ class Guard:
         """
         written = str(url)
         scheme = _SCHEME.match(written)
-        if not scheme or scheme[1].lower() not in {"http", "https"}:
-            raise Blocked(
-                Said("its address is not one of the web ({scheme}:)", scheme=scheme[1].lower()) if scheme else MALFORMED
-            )
-        if _FOREIGN.search(written):
+        if scheme and scheme[1].lower() not in {"http", "https"}:
+            raise Blocked(Said("its address is not one of the web ({scheme}:)", scheme=scheme[1].lower()))
+        if not scheme or _FOREIGN.search(written):
             raise Blocked(MALFORMED)
-        authority = _AUTHORITY.match(written)
-        if authority and "@" in authority[1]:
+        authority = match[1] if (match := _AUTHORITY.match(written)) else ""
+        if "@" in authority:
             raise Blocked(CREDENTIALS)
-        if authority and _is_disguised(authority[1]):
+        if _is_disguised(authority):
             raise Blocked(INSIDE)
         try:
             parsed = httpx2.URL(written)
@@ -232,11 +214,8 @@ class Guard:
             OSError: the name cannot be looked up.
         """
         opened = self._allowed.target(host, port)
-        name, port = (opened.host, opened.port) if opened else (host, port)
-        if _numeric(name) is not None:
-            addresses: Sequence[str] = [name]
-        else:
-            addresses = await self._resolver(name.rstrip("."), port)
+        name, port = opened or (host, port)
+        addresses = [name] if _is_numeric(name) else await self._resolver(name.rstrip("."), port)
         if not addresses:
             raise socket.gaierror(socket.EAI_NONAME, "no address")
         if opened is None and not all(self._is_open(address) for address in addresses):
@@ -245,31 +224,22 @@ class Guard:
 
     def _check_host(self, host: str) -> None:
         name = _plain(host)
-        literal = _numeric(name)
-        if literal is not None:
-            if not self._is_open(literal):
-                raise Blocked(INSIDE)
-            return
-        if not _NAME.fullmatch(name):
+        if _is_numeric(name):
+            inside = not self._is_open(name)
+        elif not _NAME.fullmatch(name):
             raise Blocked(MALFORMED)
-        # 127.1, 0177.0.0.1, 2130706433 and 0x7f000001 are numbers to a resolver. Honest links do not write them.
-        if _NUMERIC_LABEL.fullmatch(name.rpartition(".")[2]):
-            raise Blocked(INSIDE)
-        if "." not in name or any(name == inside or name.endswith(f".{inside}") for inside in _INSIDE_NAMES):
+        else:
+            # 127.1, 0177.0.0.1, 2130706433 and 0x7f000001 are numbers to a resolver. Honest links do not write them.
+            inside = bool(_NUMERIC_LABEL.fullmatch(name.rpartition(".")[2])) or "." not in name or _is_inside(name)
+        if inside:
             raise Blocked(INSIDE)
 
     def _is_open(self, address: str) -> bool:
-        ip = ipaddress.ip_address(address.split("%")[0])
-        return is_public(address) or any(ip.version == net.version and ip in net for net in self._open)
+        return is_public(address) or _is_in(self._open, ipaddress.ip_address(address.split("%")[0]))
 
 
 class GuardedBackend(httpcore2.AsyncNetworkBackend):
-    """Opens sockets to addresses that the guard let pass, and to no others.
-
-    Args:
-        guard: the policy.
-        inner: opens the sockets.
-    """
+    """Opens sockets to addresses that the guard let pass, and to no others."""
 
     def __init__(self, guard: Guard, inner: httpcore2.AsyncNetworkBackend | None = None) -> None:
         self._guard = guard
@@ -287,13 +257,10 @@ class GuardedBackend(httpcore2.AsyncNetworkBackend):
             targets = await self._guard.targets(host, port)
         except OSError as error:
             raise httpcore2.ConnectError(f"no address: {error}") from error
-        for at, target in enumerate(targets, start=1):
-            try:
-                return await self._inner.connect_tcp(target.host, target.port, timeout, local_address, socket_options)
-            except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
-                if at == len(targets):
-                    raise
-        raise httpcore2.ConnectError("no address")
+        for target in targets[:-1]:
+            with suppress(httpcore2.ConnectError, httpcore2.ConnectTimeout):
+                return await self._inner.connect_tcp(*target, timeout, local_address, socket_options)
+        return await self._inner.connect_tcp(*targets[-1], timeout, local_address, socket_options)
 
     async def connect_unix_socket(
         self,
@@ -308,12 +275,7 @@ class GuardedBackend(httpcore2.AsyncNetworkBackend):
 
 
 class GuardedTransport(httpx2.AsyncHTTPTransport):
-    """An HTTP transport that judges every request, and every connection, by the guard.
-
-    Args:
-        guard: the policy.
-        inner: opens the sockets.
-    """
+    """An HTTP transport that judges every request, and every connection, by the guard."""
 
     def __init__(self, guard: Guard, inner: httpcore2.AsyncNetworkBackend | None = None) -> None:
         # SSL_CERT_FILE counts here. A proxy dials for itself, so that the guard judges before it is asked.
@@ -356,13 +318,19 @@ def _plain(host: str) -> str:
     return host.lower().removesuffix(".").strip("[]")
 
 
-def _numeric(name: str) -> str | None:
-    """Give a host that is an address in its ordinary form; zones of an interface stay part of it."""
-    try:
-        ipaddress.ip_address(name.split("%")[0])
-    except ValueError:
-        return None
-    return name
+def _is_numeric(name: str) -> bool:
+    """Tell a host that is an address in its ordinary form, with or without the zone of an interface."""
+    with suppress(ValueError):
+        return bool(ipaddress.ip_address(name.split("%")[0]))
+    return False
+
+
+def _is_in(nets: Iterable[_Net], ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    return any(ip.version == net.version and ip in net for net in nets)
+
+
+def _is_inside(name: str) -> bool:
+    return any(name == inside or name.endswith(f".{inside}") for inside in _INSIDE_NAMES)
 
 
 def _is_disguised(authority: str) -> bool:
@@ -374,4 +342,4 @@ def _is_disguised(authority: str) -> bool:
         return True
     plain = unicodedata.normalize("NFD", host.translate(_LOOK_ALIKES))
     plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
-    return any(plain == inside or plain.endswith(f".{inside}") for inside in _INSIDE_NAMES)
+    return _is_inside(plain)

@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Mapping
+from contextlib import suppress
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -17,9 +18,7 @@ Declared = Mapping[str, str]
 
 Colour = tuple[int, int, int]
 
-WHITE: Colour = (255, 255, 255)
-"""What a page lies on that says nothing else."""
-
+WHITE: Colour = (255, 255, 255)  # what a page lies on that says nothing else
 _NEAR = 24  # colours that differ by less than this in every part cannot be told apart
 _SPECK = 2.0  # pixels of letters that nobody can read
 _FAR_LETTERS = 100  # pixels by which letters lie over one another
@@ -44,19 +43,8 @@ _HOLDS = re.compile(
 _MAX_RULES = 1_500  # selectors that are looked up in a page
 _TRANSLATOR = cssselect.HTMLTranslator()
 _NUMBER = re.compile(r"(-?\d*\.?\d+)(px|em|rem|ex|ch|pt|%|vw|vh|cm|mm|in)?")
-_PIXELS = {
-    "em": 16.0,
-    "rem": 16.0,
-    "pt": 1.3,
-    "%": 10.0,
-    "vw": 12.0,
-    "vh": 9.0,
-    "ex": 8.0,
-    "ch": 8.0,
-    "cm": 38.0,
-    "mm": 3.8,
-    "in": 96.0,
-}
+_PIXELS = {"em": 16.0, "rem": 16.0, "pt": 1.3, "%": 10.0, "vw": 12.0, "vh": 9.0, "ex": 8.0, "ch": 8.0, "cm": 38.0, "mm": 3.8,
+           "in": 96.0}  # fmt: skip
 _OFFSETS = ("left", "right", "top", "bottom", "text-indent", "margin-left", "margin-top", "margin-right")
 _HEX = re.compile(r"#([0-9a-f]{3,8})$")
 _RGB = re.compile(r"rgba?\((\d+)[,/](\d+)[,/](\d+)(?:[,/]([\d.]+%?))?\)")
@@ -66,11 +54,7 @@ _NAMED: dict[str, Colour] = dict.fromkeys(_PALE, (250, 250, 250)) | {"black": (0
 
 
 class StyleSheet:
-    """The rules of a page's own style blocks that hold for its elements on a screen of usual size.
-
-    Args:
-        tree: the page; rules are looked up for it as it is now.
-    """
+    """The rules of a page's own style blocks that hold for its elements on a screen of usual size."""
 
     def __init__(self, tree: "HtmlElement") -> None:
         css = _COMMENT.sub("", "\n".join(style.text_content() for style in tree.iter("style")))
@@ -79,11 +63,10 @@ class StyleSheet:
         names |= {f"#{element.get('id')}" for element in tree.iter() if element.get("id")}
         found: list[tuple[tuple[int, ...], str, Selector]] = []
         for at, (selectors, body) in enumerate(_RULE.findall(_on_screen(css))):
-            if not _MATTERS.search(body):
-                continue
-            for selector in selectors.split(","):
-                if all(name in names for name in _NAME.findall(_NEGATED.sub("", selector))):
-                    found += [((*one.specificity(), at), body, one) for one in _selectors(selector)]
+            for selector in selectors.split(",") if _MATTERS.search(body) else ():
+                if names.issuperset(_NAME.findall(_NEGATED.sub("", selector))):
+                    with suppress(cssselect.SelectorError):  # one of a newer standard
+                        found += [((*one.specificity(), at), body, one) for one in cssselect.parse(selector)]
         self._rules: defaultdict[HtmlElement, list[str]] = defaultdict(list)
         for _, body, selector in sorted(found[:_MAX_RULES], key=lambda rule: rule[0]):
             for element in tree.xpath(_TRANSLATOR.selector_to_xpath(selector)):
@@ -96,13 +79,6 @@ class StyleSheet:
         written += [*self._rules.get(element, ()), element.get("style", "")]
         style = _VARIED.sub(lambda found: self._known.get(found[1]) or found[2] or "", ";".join(filter(None, written)))
         return declarations(style) if style else {}
-
-
-def _selectors(written: str) -> "list[Selector]":
-    try:
-        return cssselect.parse(written)
-    except cssselect.SelectorError:  # those of newer standards
-        return []
 
 
 def declarations(style: str) -> dict[str, str]:
@@ -118,12 +94,7 @@ def declarations(style: str) -> dict[str, str]:
 
 
 def hides(declared: Declared, background: Colour | None) -> bool:
-    """Tell whether an element with these declarations cannot be seen.
-
-    Args:
-        declared: what holds for the element.
-        background: what it lies on; None when that is a picture or not known.
-    """
+    """Tell whether an element cannot be seen on this background; on None, which is a picture or not known, by its colour."""
     return _is_switched_off(declared) or _is_out_of_sight(declared) or _is_painted_over(declared, background)
 
 
@@ -179,11 +150,7 @@ def _is_painted_over(declared: Declared, background: Colour | None) -> bool:
     own = background_of(declared)
     under = background if own is False else None if own is True else own
     colour = _colour(written)
-    return (
-        colour is not None
-        and isinstance(under, tuple)
-        and all(abs(a - b) < _NEAR for a, b in zip(colour, under, strict=True))
-    )
+    return bool(colour and under) and all(abs(a - b) < _NEAR for a, b in zip(colour or (), under or (), strict=True))
 
 
 def _pixels(value: str | None) -> float | None:
@@ -203,9 +170,7 @@ def _colour(value: str) -> Colour | None:
         return int(match[1]), int(match[2]), int(match[3])
     if (match := _HSL.match(value)) and float(match[1]) in {0.0, 100.0}:  # the others would need their hue
         return WHITE if float(match[1]) else (0, 0, 0)
-    if not (match := _HEX.match(value)):
-        return None
-    digits = match[1]
+    digits = match[1] if (match := _HEX.match(value)) else ""
     if len(digits) in {3, 4}:
         digits = "".join(digit * 2 for digit in digits)
     return (int(digits[0:2], 16), int(digits[2:4], 16), int(digits[4:6], 16)) if len(digits) >= 6 else None

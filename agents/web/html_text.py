@@ -4,21 +4,18 @@ import json
 import re
 from collections.abc import Iterator
 from copy import deepcopy
-from urllib.parse import urlsplit
 
 from trafilatura import bare_extraction, extract_metadata
 
 from agents.nlp.tokens import language_of, one_line
 from agents.web.decoding import MAX_NAME, Document, title_of
 from agents.web.html_tree import Element, drop, make_readable, parsed, written
-from agents.web.url_key import link, links_of
+from agents.web.url_key import host_of, link, links_of
 from agents.web.walls import asks_consent
 
 FRAME = ("nav", "header", "footer", "aside", "form", "head")
 
-WEAK = 200
-"""An article shorter than this out of a large page was probably missed."""
-
+WEAK = 200  # an article shorter than this out of a large page was probably missed
 _LARGE = 5_000  # characters of a page from which a short article is suspicious
 _LEFT = 100  # characters that must remain for a notice on cookies to be an overlay and not the page itself
 _NAMED = 4  # people who are named
@@ -35,21 +32,14 @@ _ISO_DATE = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?)?")
 
 
 def read_html(html: str, url: str) -> Document:
-    """Read the article of a page; its text is empty when there is nothing to read.
-
-    Args:
-        html: the page, decoded.
-        url: where the page was found; relative addresses in it are resolved against this.
-    """
+    """Read the article of a page; its text is empty when there is nothing to read."""
     tree = parsed(html)
     if tree is None:
         return Document(title="", text="")
     # What its head declares is asked first: it is gone when the page is as its reader sees it.
-    facts = extract_metadata(
-        deepcopy(tree),
-        default_url=url if _is_web(url) else None,
-        date_config={"extensive_search": False, "original_date": True, "outputformat": "%Y-%m-%d"},
-    )
+    is_web = url.startswith(("http://", "https://"))
+    dates = {"extensive_search": False, "original_date": True, "outputformat": "%Y-%m-%d"}
+    facts = extract_metadata(deepcopy(tree), default_url=url if is_web else None, date_config=dates)
     base = link(url, _first(tree, "//base/@href")) or url
     people, declared_title = _people(tree), one_line(_first(tree, "//title/text()"))
     language = (tree.get("lang") or tree.get("xml:lang") or "").split("-")[0].strip().lower()
@@ -66,41 +56,31 @@ def read_html(html: str, url: str) -> Document:
         text=text,
         author=_name(facts.author if facts else None) if people is None else people or None,
         published=facts.date if facts and facts.date and _ISO_DATE.fullmatch(facts.date) else None,
-        site=site or (_host(url) or "").removeprefix("www.") or None,
+        site=site or host_of(url) or None,
         language=language if is_declared else spoken if text else None,
         canonical=link(base, canonical) or None,
-        links=links_of(tree, base) if _is_web(url) else (),
+        links=links_of(tree, base) if is_web else (),
     )
 
 
-def _is_web(url: str) -> bool:
-    return url.startswith(("http://", "https://"))
-
-
-def _host(url: str) -> str | None:
-    try:
-        return urlsplit(url).hostname
-    except ValueError:  # a bracket without its partner
-        return None
-
-
 def _first(tree: Element, path: str) -> str:
+    return next(iter(_strings(tree, path)), "")
+
+
+def _strings(tree: Element, path: str) -> list[str]:
     found = tree.xpath(path)
-    return str(found[0]) if isinstance(found, list) and found else ""
+    return [str(one) for one in found] if isinstance(found, list) else []
 
 
 def _people(tree: Element) -> str | None:
     """Name who wrote a page, in its order and spelling, the first of many; empty where what stands there is no name."""
     lowered = "translate(@name, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')"
-    said: list[list[str]] = []
-    for kind in ("citation_author", "dc.creator", "dcterms.creator", "author"):
-        found = tree.xpath(f"//meta[{lowered}='{kind}']/@content")
-        said.append([str(one) for one in found] if isinstance(found, list) else [])
-    said += [list(_writers(script)) for script in tree.xpath("//script[@type='application/ld+json']/text()")]
-    names = next(filter(None, said), None)
-    if names is None:
+    kinds = ("citation_author", "dc.creator", "dcterms.creator", "author")
+    said = [_strings(tree, f"//meta[{lowered}='{kind}']/@content") for kind in kinds]
+    said += [list(_writers(script)) for script in _strings(tree, "//script[@type='application/ld+json']/text()")]
+    if not any(said):
         return None
-    kept = [name for one in names if (name := _name(one))]
+    kept = [name for one in next(filter(None, said)) if (name := _name(one))]
     return "; ".join(kept[:_NAMED]) + (" et al." if len(kept) > _NAMED else "")
 
 
@@ -154,15 +134,11 @@ def _article(tree: Element, size: int) -> str:
     wall = sum(len(paragraph) for paragraph in text.split("\n\n") if asks_consent(paragraph))
     is_wall = 2 * wall > len(text)
     if not is_wall and (len(text) >= WEAK or size < _LARGE):
-        return text if len(text) >= WEAK and not _ran_together(text, tree) else _everything(tree)
+        parts = (" ".join(part.text_content().split()) for part in tree.iter("p", "h1", "h2", "h3", "h4", "li", "dd"))
+        ran_together = "\n" not in text and sum(bool(part) and part in text for part in parts) > 1
+        return text if len(text) >= WEAK and not ran_together else _everything(tree)
     other = "\n\n".join(part for part in _everything(tree).split("\n\n") if not asks_consent(part))
     return other if len(other) > max(len(text) - wall, _LEFT if is_wall else WEAK) else text
-
-
-def _ran_together(text: str, tree: Element) -> bool:
-    """Tell a text in which paragraphs were run together into one line."""
-    parts = (" ".join(part.text_content().split()) for part in tree.iter(*("p", "h1", "h2", "h3", "h4", "li", "dd")))
-    return "\n" not in text and sum(bool(part) and part in text for part in parts) > 1
 
 
 def _everything(tree: Element) -> str:
@@ -177,13 +153,9 @@ def _everything(tree: Element) -> str:
 
 def _title(tree: Element, declared: str, said: str) -> str:
     """Choose the headline: few readers see the `title`, and it may say to machines what the page says to nobody."""
+    heads = {level: [one_line(written(one)) for one in tree.iter(level)] for level in ("h1", "h2")}
     first, second = (
-        [
-            head
-            for one in tree.iter(level)
-            if len(head := one_line(written(one))) <= MAX_NAME and any(letter.isalpha() for letter in head)
-        ]
-        for level in ("h1", "h2")
+        [head for head in found if len(head) <= MAX_NAME and any(map(str.isalpha, head))] for found in heads.values()
     )
     shared = next((head for head in first if head.casefold() in declared.casefold()), None)
     if shared or len(first) == 1:

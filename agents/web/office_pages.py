@@ -11,6 +11,7 @@ from string import hexdigits
 
 from lxml import etree
 
+from agents.contracts.frozen import Said
 from agents.nlp.tokens import language_of, one_line, seen
 from agents.web.decoding import MAX_NAME, Document, title_of
 from agents.web.formulas import formula
@@ -87,7 +88,7 @@ def document_of(
         author=author if author not in _MADE_BY and 0 < len(author) <= MAX_NAME else None,
         published=date[:10] if date[:4] >= "1985" and date[:10] != _TEMPLATE_DATE else None,
         language=language_of(text) if text else None,
-        gaps=tuple(gaps),
+        gaps=tuple(map(Said.read, gaps)),
     )
 
 

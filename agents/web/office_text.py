@@ -33,8 +33,7 @@ from agents.web.office_pages import (
 )  # fmt: skip
 from agents.web.table_rows import MAX_ROWS, records
 
-MAX_UNPACKED = 60 * 2**20
-"""Bytes of all parts of an archive together, unpacked."""
+MAX_UNPACKED = 60 * 2**20  # bytes of all parts of an archive together, unpacked
 MAX_PARTS = 3_000
 MAX_RATIO = 300
 """Times that a part may grow when unpacked, from `_SMALL` bytes on; text in XML shrinks to a tenth or a twentieth."""

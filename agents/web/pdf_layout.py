@@ -110,11 +110,7 @@ class Line:
 
 
 def lines_of(words: Sequence[Word]) -> list[Line]:
-    """Give the lines of a page in the order of reading: columns one after the other, where there are columns.
-
-    Args:
-        words: in the order in which the page draws them, line by line, straight across columns or not.
-    """
+    """Give the lines of a page in the order of reading: columns one after the other, where there are columns."""
     lines: list[Line] = []
     open_line: list[Word] = []
     for word in words:
@@ -269,11 +265,7 @@ def _split(lines: Sequence[Line], gap: float) -> Iterator[Line]:
 
 
 class Flow:
-    """Paragraphs made of lines, page after page, with the place of each page in the text.
-
-    Args:
-        hyphenated: casefolded words with a hyphen within, from anywhere in the document; they keep it at a line's end.
-    """
+    """Paragraphs made of lines, page after page, with the place of each page in the text."""
 
     def __init__(self, hyphenated: frozenset[str] = frozenset()) -> None:
         self._hyphenated = hyphenated
@@ -290,12 +282,7 @@ class Flow:
         return "".join(self._parts)
 
     def add(self, lines: Sequence[Line], width: float) -> None:
-        """Write a page.
-
-        Args:
-            lines: in the order of reading; may be none.
-            width: of the page, in points.
-        """
+        """Write a page."""
         start: int | None = None
         steps = [step for above, below in pairwise(lines) if (step := above.bottom - below.bottom) > 0]
         usual = median(steps) if steps else 0.0

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import hypot
-from urllib.parse import urlsplit
 
 import pypdfium2  # type: ignore[import-untyped]
 import pypdfium2.raw as raw  # type: ignore[import-untyped]
@@ -23,6 +22,7 @@ from agents.web.decoding import MAX_NAME, Document, file_name, title_of
 from agents.web.formulas import grouped, lowered, raised, runs_joined
 from agents.web.pdf_layout import Flow, Line, Word, lines_of, without_heads
 from agents.web.pdf_look import Box, Look, Style, with_fields
+from agents.web.url_key import host_of
 
 SCAN = "it is a scan without text"
 LOCKED = "it is locked with a password"
@@ -44,8 +44,7 @@ _NO_AUTHOR = {
 
 MAX_PAGES = 1_000
 MAX_CHARS = 3_000_000
-READING_S = 12.0
-"""Seconds after which no further page is begun."""
+READING_S = 12.0  # seconds after which no further page is begun
 _FEW = 50  # letters of a page that holds no text to speak of
 _WORD = re.compile(r"[^\s\ufffe]+")
 _MIXED = re.compile(r"[A-Za-z][!\"#$%)*+;<=>?@\\\]^_`{|}~]+[A-Za-z]")  # signs within a word
@@ -62,13 +61,6 @@ _LATIN = ("en", "de", "fr", "es", "it", "pt", "nl", "sv")
 
 def read_pdf(body: bytes, url: str) -> Document:
     """Read a PDF file, for at most about `READING_S` seconds. PDFium is not made for threads: one call at a time.
-
-    Args:
-        body: the whole file.
-        url: where it was found; names it when it does not name itself.
-
-    Returns:
-        The document; `gaps` tells which pages could not be read.
 
     Raises:
         SourceError: it is a scan, locked, broken or empty.
@@ -138,7 +130,7 @@ def read_pdf(body: bytes, url: str) -> Document:
         title=title_of(_title(facts.get("Title", "")), text) or _headline(pages[0]) or file_name(url),
         text=text,
         author=_author(facts.get("Author", "")),
-        site=(urlsplit(url).hostname or "").removeprefix("www.") or None,
+        site=host_of(url) or None,
         published=_date(facts.get("CreationDate", "")),
         language=language_of(text),
         pages=tuple(flow.pages),

@@ -8,24 +8,12 @@ from contextlib import asynccontextmanager
 from aiolimiter import AsyncLimiter
 from protego import Protego
 
-RULES_S = 86_400.0
-"""Seconds for which the rules of a site hold: RFC 9309 §2.4."""
-
-UNANSWERED_S = 600.0
-"""Seconds after which a site that gave no rules is asked again."""
-
-ROBOTS_BYTES = 512 * 1024
-"""What is read of a robots.txt, a little more than RFC 9309 §2.5 asks for."""
-
-MAX_SITES = 1_000
-"""Sites that are remembered; the ones visited longest ago are forgotten first."""
-
-MAX_DELAY_S = 5.0
-"""A longer pause between two pages than this is not kept: a run reads few pages of a site."""
-
-AT_ONCE = 2
-"""Requests that one site serves us at the same time."""
-
+RULES_S = 86_400.0  # seconds for which the rules of a site hold: RFC 9309 §2.4
+UNANSWERED_S = 600.0  # seconds after which a site that gave no rules is asked again
+ROBOTS_BYTES = 512 * 1024  # what is read of a robots.txt, a little more than RFC 9309 §2.5 asks for
+MAX_SITES = 1_000  # sites that are remembered; the ones visited longest ago are forgotten first
+MAX_DELAY_S = 5.0  # a longer pause between two pages than this is not kept: a run reads few pages of a site
+AT_ONCE = 2  # requests that one site serves us at the same time
 _SLOW = 50_000  # characters from which parsing would hold up everything else
 _BURST_S = 2.0  # what the rate allows in this time may be asked for at once
 
@@ -51,15 +39,7 @@ class _Site:
 
 
 class Manners:
-    """The rules of the sites that were visited last, and turns at them. A site is a scheme, a host and a port.
-
-    Args:
-        get: fetches a robots.txt; must not raise for a site that fails.
-        agent: the name that rules may address.
-        rate: requests a second at one site that asks for no other.
-        clock: seconds, never running backwards.
-        sleep: waits for seconds.
-    """
+    """The rules of the sites that were visited last, and turns at them. A site is a scheme, a host and a port."""
 
     def __init__(
         self,

@@ -6,9 +6,9 @@ Markdown files as readable text: marks go, words stay as they are. Knows front m
 import asyncio
 import json
 import re
-from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 from email import message_from_bytes, policy
 from functools import cache
 from pathlib import PurePosixPath
@@ -20,18 +20,16 @@ from markdown_it import MarkdownIt
 from agents.contracts.frozen import Said
 from agents.core.errors import SourceError
 from agents.nlp.tokens import collapsed, language_of, one_line, seen, unruffled
-from agents.web.decoding import MAX_NAME, Document, decode, file_name
+from agents.web.decoding import MAX_NAME, WRITTEN, Document, decode, file_name
 from agents.web.fetching import FetchedPage, Fetcher
 from agents.web.html_tree import whole_text
 from agents.web.office_text import archive_of, read_archive, rich_text
 from agents.web.reader_pool import BROKEN, Elsewhere, ReaderEnded, ReaderPool
 from agents.web.table_rows import is_table, read_table
-from agents.web.url_key import link
+from agents.web.url_key import host_of, link
 from agents.web.walls import EMPTY, wall_of, without_demands
 
-MAX_COLUMNS = 60
-"""Columns from which a line is not read as a table: the parser takes seconds for thousands of them."""
-
+MAX_COLUMNS = 60  # columns from which a line is not read as a table: the parser takes seconds for thousands of them
 _FRONT_MATTER = re.compile(r"\A(?:---|\+\+\+)[ \t]*\n(.*?)\n(?:---|\.\.\.|\+\+\+)[ \t]*(?:\n|\Z)", re.S)
 _PAIR = re.compile(r"([A-Za-z][\w -]*?)\s*(?::(?:\s+(.*))?|=\s*(.*))$")
 _ENTRY = re.compile(r"\s*-\s+(.*)$")
@@ -43,30 +41,35 @@ _PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrou
 
 
 def read_markdown(text: str, fallback_title: str) -> Document:
-    """Read a Markdown file.
-
-    Args:
-        text: the file, decoded.
-        fallback_title: used when neither the front matter nor a heading names the document.
-
-    Returns:
-        The page; its `site` is what the front matter calls `publisher` or `site`.
-    """
+    """Read a Markdown file."""
     text = seen(text)
     match = _FRONT_MATTER.match(text)
     facts = front_matter(match[1]) if match else {}
-    body, heading = whole_text(_PARSER.render(_narrow(text[match.end() :] if match and facts else text)))
-    address = _fact(facts, "url", "source", "canonical")
-    language = _fact(facts, "language", "lang").split("-")[0].lower()
+    # Absurdly wide lines are no tables, and notes are no targets of links.
+    lines = _FOOTNOTE.sub(r"\1\\[^\2\\]:", text[match.end() :] if match and facts else text).split("\n")
+    narrow = (line.replace("|", "\\|") if line.count("|") > MAX_COLUMNS else line for line in lines)
+    body, heading = whole_text(_PARSER.render("\n".join(narrow)))
+
+    def fact(*keys: str) -> str:
+        return next((facts[key] for key in keys if facts.get(key)), "")
+
+    address, language = fact("url", "source", "canonical"), fact("language", "lang").split("-")[0].lower()
     return Document(
-        title=_name(_fact(facts, "title")) or _name(heading) or fallback_title,
+        title=_name(fact("title")) or _name(heading) or fallback_title,
         text=body,
-        author=_name(_fact(facts, "author", "authors", "by")),
-        published=iso_date(_fact(facts, "date", "published", "pubdate")),
-        site=_name(_fact(facts, "publisher", "site", "organisation", "organization")),
+        author=_name(fact("author", "authors", "by")),
+        published=iso_date(fact("date", "published", "pubdate")),
+        site=_name(fact("publisher", "site", "organisation", "organization")),
         language=language if re.fullmatch("[a-z]{2,3}", language) else (language_of(body) if body else None),
         canonical=address if urlsplit(address).scheme in {"http", "https"} else None,
     )
+
+
+def _unquoted(value: str) -> str:
+    value = value.strip()
+    if match := _QUOTED.fullmatch(value):
+        return match[2].replace('\\"', '"')
+    return value.split(" #")[0].strip()
 
 
 def front_matter(block: str) -> dict[str, str]:
@@ -90,45 +93,22 @@ def iso_date(written: str) -> str | None:
     """Give a date as ISO 8601, as precise as it is written; None when it is none."""
     written = written.strip()
     if match := _DATE.match(written):
-        year, month, day = match[1], match[2], match[3]
-        try:
-            datetime(int(year), int(month or 1), int(day or 1))  # noqa: DTZ001 - a check that the day exists
-        except ValueError:
-            return None
-        return "-".join(filter(None, (year, month, day)))
+        with suppress(ValueError):
+            date(int(match[1]), int(match[2] or 1), int(match[3] or 1))  # a check that the day exists
+            return "-".join(filter(None, match.groups()))
+        return None
     for form in _DATE_FORMS:
-        try:
+        with suppress(ValueError):
             found = datetime.strptime(written, form)  # noqa: DTZ007 - a day, not a moment
-        except ValueError:
-            continue
-        return found.strftime("%Y-%m-%d" if "%d" in form else "%Y-%m")
+            return found.strftime("%Y-%m-%d" if "%d" in form else "%Y-%m")
     return None
-
-
-def _unquoted(value: str) -> str:
-    value = value.strip()
-    if match := _QUOTED.fullmatch(value):
-        return match[2].replace('\\"', '"')
-    return value.split(" #")[0].strip()
-
-
-def _fact(facts: Mapping[str, str], *keys: str) -> str:
-    return next((facts[key] for key in keys if facts.get(key)), "")
 
 
 def _name(text: str) -> str | None:
     return one_line(text)[:MAX_NAME].strip() or None
 
 
-def _narrow(text: str) -> str:
-    """Keep absurdly wide lines from being read as tables, and notes from being read as link targets."""
-    text = _FOOTNOTE.sub(r"\1\\[^\2\\]:", text)
-    return "\n".join(line.replace("|", "\\|") if line.count("|") > MAX_COLUMNS else line for line in text.split("\n"))
-
-
-LIMIT_S = 20.0
-"""Seconds for taking the text out of a page."""
-
+LIMIT_S = 20.0  # seconds for taking the text out of a page
 MAX_MARKUP = 3_000_000
 """Characters of a document that are looked at: what comes after is cut, and said to be. All of them are worked on here."""
 
@@ -137,10 +117,10 @@ TOO_SLOW = "its text could not be taken out in time"
 
 _BINARY = (
     (b"\x89PNG", "a picture"), (b"\xff\xd8\xff", "a picture"), (b"GIF8", "a picture"), (b"II*\x00", "a picture"),
-    (b"MM\x00*", "a picture"), (b"BM", ""), (b"RIFF", "a picture or a film"), (b"OggS", "a sound recording"),
+    (b"MM\x00*", "a picture"), (b"RIFF", "a picture or a film"), (b"OggS", "a sound recording"),
     (b"ID3", "a sound recording"), (b"fLaC", "a sound recording"), (b"\x1aE\xdf\xa3", "a film"),
     (b"\x1f\x8b", "an archive"), (b"BZh", "an archive"), (b"\xfd7zXZ", "an archive"), (b"7z\xbc\xaf", "an archive"),
-    (b"Rar!", "an archive"), (b"\x7fELF", "a program"), (b"MZ", ""), (b"\xca\xfe\xba\xbe", "a program"),
+    (b"Rar!", "an archive"), (b"\x7fELF", "a program"), (b"\xca\xfe\xba\xbe", "a program"),
     (b"wOF", "a font"), (b"SQLite format 3\x00", "a database"),
     (b"\xd0\xcf\x11\xe0", "an old or locked office file, which is not read"),
     (b"%!PS", "a PostScript file, which is not read"),
@@ -168,12 +148,7 @@ async def read_page(
 ) -> tuple[FetchedPage, Document]:
     """Fetch an address and read it; a page that only frames a document is followed to it once, as if it were a link.
 
-    Args:
-        fetcher: fetches, under its guard.
-        url: an address of the web.
-        deadline_s: seconds for everything; None for no such limit.
-        named_by_user: the user asked for this very address (see `Fetcher.fetch`).
-        known: its version that is known; where it still is that one, the document is empty.
+    Where it still is the `known` version, the document is empty.
 
     Raises:
         SourceError: it cannot be read or may not be used; the reason is for the reader of the report.
@@ -199,12 +174,6 @@ async def read_page(
 async def read_document(body: bytes, content_type: str, url: str, limit_s: float = LIMIT_S) -> Document:
     """Read a document of any kind, in a process of its own that is ended when it takes too long.
 
-    Args:
-        body: as it was sent, unpacked.
-        content_type: as it was sent; may be wrong, or empty.
-        url: where the document really was; relative addresses in it are resolved against this.
-        limit_s: seconds for the reading itself.
-
     Raises:
         Elsewhere: it only frames another document.
         SourceError: it is no text, stands behind a wall, or is broken; the reason is for the reader of the report.
@@ -217,9 +186,7 @@ async def read_document(body: bytes, content_type: str, url: str, limit_s: float
         raise Elsewhere(url, str(found["elsewhere"]))
     if "reason" in found:
         raise SourceError(url, Said.read(found["reason"]))
-    pages = tuple((int(start), int(end)) for start, end in found.pop("pages"))
-    links = tuple((str(address), str(label)) for address, label in found.pop("links"))
-    return Document(pages=pages, links=links, gaps=tuple(map(Said.read, found.pop("gaps"))), **found)
+    return WRITTEN.validate_python(found)
 
 
 async def warm_up() -> None:
@@ -227,10 +194,7 @@ async def warm_up() -> None:
     await read_document(b"<p>Ready.</p>", "text/html", "about:blank")
 
 
-@cache
-def _pool() -> ReaderPool:
-    """Give the processes of this program; they end with it."""
-    return ReaderPool()
+_pool = cache(ReaderPool)  # the processes of this program; they end with it
 
 
 def read_here(body: bytes, content_type: str, url: str) -> Document:
@@ -247,14 +211,15 @@ def read_here(body: bytes, content_type: str, url: str) -> Document:
         with archive_of(body, url) as archive:
             page = read_archive(archive, url)
         return _bounded(_document(page, page.text, url))
-    for magic, kind in _BINARY:
-        if kind and body.startswith(magic):
-            raise SourceError(url, f"it is {kind}" if "read" in kind else f"it is {kind}, not a text")
-    if body[4:8] == b"ftyp":
-        raise SourceError(url, "it is a film, not a text")
+    if (
+        kind := "a film"
+        if body[4:8] == b"ftyp"
+        else next((kind for start, kind in _BINARY if body.startswith(start)), "")
+    ):
+        raise SourceError(url, f"it is {kind}" if "read" in kind else f"it is {kind}, not a text")
     declared = content_type.partition(";")[0].strip().lower()
     suffix = PurePosixPath(urlsplit(url).path).suffix.lower()
-    if is_mail(body) or declared == "message/rfc822":
+    if declared == "message/rfc822" or _MAIL.match(body[:20_000].replace(b"\r\n", b"\n")):
         return _bounded(_mail(body, url))
     whole = decode(body, content_type).replace("\r\n", "\n").replace("\r", "\n")
     if body.startswith(b"{\\rtf"):
@@ -266,7 +231,9 @@ def read_here(body: bytes, content_type: str, url: str) -> Document:
 def _written(text: str, declared: str, suffix: str, url: str) -> Document:
     """Read what is written in letters, by its first ones, what it is said to be, and the end of its name."""
     text = _FOLDED.sub("", text) if text.startswith(("BEGIN:VCALENDAR", "BEGIN:VCARD")) else text
-    if "\x00" in text[:4_000] or _is_noise(text):
+    sample = text[:4_000]
+    strange = sum(letter < " " and letter not in "\t\n\v\r\f\x1b" for letter in sample)
+    if "\x00" in sample or strange > 0.02 * len(sample):  # bytes that are no text although each has a letter somewhere
         raise SourceError(url, NOT_TEXT)
     if _HTML.match(text) or ("html" in declared and "<" in text and not _XML.match(text)):
         return _page(text, url)
@@ -275,17 +242,13 @@ def _written(text: str, declared: str, suffix: str, url: str) -> Document:
     if declared in {"text/markdown", "text/x-markdown"} or suffix in {".md", ".markdown"}:
         page = read_markdown(text, file_name(url))
         return _document(page, page.text, url)
-    if declared.endswith("json") or suffix == ".json":
-        text = _json_lines(text)
+    if (declared.endswith("json") or suffix == ".json") and "\n" not in text.strip():
+        with suppress(ValueError, RecursionError):  # written for machines, on one line: a line for each value
+            text = json.dumps(json.loads(text), ensure_ascii=False, indent=1)
     if suffix in {".csv", ".tsv"} or declared in {"text/csv", "text/tab-separated-values"} or is_table(text):
         table = read_table(text, tabs=suffix == ".tsv")
         return _plain(unruffled(seen(table or text)), url, is_data=True)
     return _plain(unruffled(seen(text)), url)
-
-
-def is_mail(body: bytes) -> bool:
-    """Tell an e-mail, or a page saved as one, by the lines that it begins with."""
-    return bool(_MAIL.match(body[:20_000].replace(b"\r\n", b"\n")))
 
 
 def _mail(body: bytes, url: str) -> Document:
@@ -303,7 +266,7 @@ def _mail(body: bytes, url: str) -> Document:
         heads = (f"{name}: {mail[name]}" for name in ("From", "To", "Date", "Subject") if mail[name])
         written = "\n".join((*heads, "", written))
     page = _plain(unruffled(seen(written)), url)
-    gaps = ("its attachments were not read",) if any(True for _ in mail.iter_attachments()) else ()
+    gaps = (Said("its attachments were not read"),) if any(True for _ in mail.iter_attachments()) else ()
     author = _name(str(mail["From"] or "").partition("<")[0].strip(' "'))
     return replace(
         page, title=_name(str(mail["Subject"] or "")) or page.title, author=author, published=sent, gaps=gaps
@@ -333,16 +296,15 @@ def _page(html: str, url: str) -> Document:
     if wall and wall.kind != "partial":
         raise SourceError(url, wall.reason)
     text = without_demands(page.text) if wall else page.text
-    return replace(_document(page, text, url), gaps=(wall.reason,) if wall else ())
+    return replace(_document(page, text, url), gaps=(Said(wall.reason),) if wall else ())
 
 
 def _bounded(page: Document, *, cut: bool = False) -> Document:
     """Cut what is longer than is looked at, and say so of what was cut here or before."""
     if not cut and len(page.text) <= MAX_MARKUP:
         return page
-    pages = tuple((start, min(end, MAX_MARKUP)) for start, end in page.pages if start < MAX_MARKUP)
     gaps = (*page.gaps, Said("it is very long; only its beginning was read"))
-    return replace(page, text=page.text[:MAX_MARKUP], pages=pages, gaps=gaps)
+    return replace(page, text=page.text[:MAX_MARKUP], gaps=gaps)
 
 
 def _framed(html: str, url: str) -> str:
@@ -376,33 +338,12 @@ def _document(page: Document, text: str, url: str) -> Document:
     """Complete a document by its address; one without a letter is none."""
     if not any(letter.isalnum() for letter in text):
         raise SourceError(url, EMPTY)
-    host = (urlsplit(url).hostname or "").removeprefix("www.")
-    return replace(page, title=page.title or file_name(url), text=text, site=page.site or host or None)
-
-
-def _is_noise(text: str) -> bool:
-    """Tell bytes that are no text although every byte has a letter somewhere."""
-    sample = text[:4_000]
-    strange = sum(letter < " " and letter not in "\t\n\v\r\f\x1b" for letter in sample)
-    return strange > 0.02 * len(sample)
+    return replace(page, title=page.title or file_name(url), text=text, site=page.site or host_of(url) or None)
 
 
 def _xml_text(text: str) -> str:
     """Give the texts of an XML file, such as a feed, one element a line."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, huge_tree=False)
     root = etree.fromstring(re.sub(r"^\s*<\?xml[^>]*\?>", "", text), parser)
-    if root is None:
-        return ""
-    return collapsed(
-        seen("\n".join(part.strip() for part in root.itertext() if isinstance(part, str) and part.strip()))
-    )
-
-
-def _json_lines(text: str) -> str:
-    """Give JSON that was written for machines, on one line, a line for each value."""
-    if "\n" in text.strip():
-        return text
-    try:
-        return json.dumps(json.loads(text), ensure_ascii=False, indent=1)
-    except (ValueError, RecursionError):
-        return text
+    parts = (part.strip() for part in (root.itertext() if root is not None else ()) if isinstance(part, str))
+    return collapsed(seen("\n".join(filter(None, parts))))

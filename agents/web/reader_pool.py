@@ -14,29 +14,19 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from contextlib import suppress
 from typing import Any
 
-from agents.contracts.frozen import Said
 from agents.core.errors import SourceError
 from agents.core.paths import IMPORT_PATH
-from agents.web.decoding import Document
+from agents.web.decoding import WRITTEN, Document
 
-MAX_MEMORY = 1_500_000_000
-"""Bytes of address space of a reading process; the libraries alone take some 300 million."""
-
-LAST_S = 120
-"""Seconds for one document, should nobody be left to end the process earlier."""
-
-AT_ONCE = max(2, min(4, os.cpu_count() or 2))
-"""Processes, at most; they are started when they are needed."""
-
-READ_BY_ONE = 300
-"""Documents after which a process is replaced, since what leaked in it has no other end."""
-
+MAX_MEMORY = 1_500_000_000  # bytes of address space of a reading process; the libraries alone take some 300 million
+LAST_S = 120  # seconds for one document, should nobody be left to end the process earlier
+AT_ONCE = max(2, min(4, os.cpu_count() or 2))  # processes, at most; they are started when they are needed
+READ_BY_ONE = 300  # documents after which a process is replaced, since what leaked in it has no other end
 _CALL = f"import sys; sys.path.insert(0, {str(IMPORT_PATH)!r}); from agents.web.reader_pool import main; main()"
 _MAX_ANSWER = 64 * 2**20
-
 
 BROKEN = "it is broken, or made to be unreadable"
 FRAME = "it only frames another document"
@@ -59,11 +49,7 @@ class ReaderEnded(Exception):
 
 
 class ReaderPool:
-    """A few processes that read documents.
-
-    Args:
-        at_once: processes, at most.
-    """
+    """A few processes that read documents."""
 
     def __init__(self, at_once: int = AT_ONCE) -> None:
         # One thread talks to one process, and waits where the event loop must not.
@@ -71,12 +57,7 @@ class ReaderPool:
         self._processes: dict[int, _Process] = {}
 
     async def read(self, head: Mapping[str, str], body: bytes, limit_s: float) -> dict[str, Any]:
-        """Have a document read; may be called from any event loop.
-
-        Args:
-            head: its content type and address.
-            body: its bytes.
-            limit_s: seconds for the reading, beside waiting for a free process.
+        """Have a document read, as its head says; may be called from any event loop.
 
         Raises:
             ReaderEnded: the process did not answer.
@@ -159,7 +140,10 @@ def main() -> None:
     """Answer until the program that asks is gone."""
     from agents.web.reader import read_here  # here, since reading goes through this module elsewhere
 
-    _limit_memory()
+    with suppress(ImportError):  # not on Windows: the time limit is left
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
     # Libraries that print must not write between the answers.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
@@ -172,10 +156,9 @@ def main() -> None:
         _limit_time(0)
 
 
-def _answer(read: Callable[[bytes, str, str], Document], body: bytes, head: Mapping[str, str]) -> dict[str, Any]:
+def _answer(read: Callable[[bytes, str, str], Document], body: bytes, head: Mapping[str, str]) -> object:
     try:
-        document = read(body, head["content_type"], head["url"])
-        return {**asdict(document), "gaps": [Said.read(gap).written() for gap in document.gaps]}
+        return WRITTEN.dump_python(read(body, head["content_type"], head["url"]), mode="json")
     except Elsewhere as page:
         return {"elsewhere": page.document_url}
     except SourceError as error:
@@ -188,11 +171,3 @@ def _limit_time(seconds: int) -> None:
     """Come to an end even when the program that asks has gone meanwhile; zero takes the limit away."""
     if hasattr(signal, "alarm"):  # not on Windows
         signal.alarm(seconds)
-
-
-def _limit_memory() -> None:
-    try:
-        import resource
-    except ImportError:  # not on Windows: the time limit is left
-        return
-    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))

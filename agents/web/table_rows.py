@@ -7,9 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
 
-MAX_ROWS = 20_000
-"""Rows of one table that are read."""
-
+MAX_ROWS = 20_000  # rows of one table that are read
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d(?:\s*[/–-]\s*\d{2,4})?")
 _FIGURE = re.compile(r"(?<![^\W\d_])\d")  # m3/s is none
 _TOLD_MARK = re.compile(r"\ufeff?sep=(.)\r?\n", re.I)

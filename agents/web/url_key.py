@@ -6,6 +6,7 @@ Knows the text of addresses only: that a mobile page or an AMP page is the same 
 import ipaddress
 import re
 import tomllib
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,12 +22,10 @@ if TYPE_CHECKING:
 _SAID = tomllib.loads(Path(__file__).with_name("addresses.toml").read_text("utf-8"))
 
 
-def _any_of(key: str) -> re.Pattern[str]:
-    return re.compile("|".join(_SAID[key]), re.I)
-
-
-_TRACKERS, _SIGNATURES, _WITH_SIGNATURE = _any_of("trackers"), _any_of("signatures"), _any_of("with_signature")
-_IS_SIGNED, _LEADS_ON = _any_of("is_signed"), _any_of("leads_on")
+_TRACKERS, _SIGNATURES, _WITH_SIGNATURE, _IS_SIGNED, _LEADS_ON = (
+    re.compile("|".join(_SAID[key]), re.I)
+    for key in ("trackers", "signatures", "with_signature", "is_signed", "leads_on")
+)
 _FORMS = tuple((re.compile(form, re.I), place) for form, place in _SAID["forms"])
 _NOT_READ = re.compile(rf"\.(?:{'|'.join(_SAID['not_read'])})$", re.I)
 _ACTS = re.compile(rf"(?:^|/)(?:{'|'.join(_SAID['acts'])})(?:/|$)", re.I)
@@ -74,8 +73,7 @@ that follow it where no spaces are written. Brackets belong to it in pairs only.
 
 MAX_ADDRESS = 8_192
 """Characters; no server takes more, and each address that leads on to another one inside it is a call of its own."""
-MAX_LINKS = 60
-"""Links of one page that are kept, in the order of the page."""
+MAX_LINKS = 60  # links of one page that are kept, in the order of the page
 MAX_LABEL = 160
 _FRAME = frozenset(("nav", "header", "footer", "aside", "form"))
 
@@ -100,7 +98,7 @@ def canonical(url: str) -> str:
         return written
     try:
         parts = urlsplit(written)
-        host, port = _host(parts.hostname or ""), parts.port
+        host, port = _ascii(parts.hostname or "").removeprefix("www."), parts.port
     except ValueError:  # a port that is no number, a bracket without its partner
         return written
     if parts.scheme.lower() not in {"http", "https"} or not host:
@@ -110,9 +108,8 @@ def canonical(url: str) -> str:
     path = _INDEX.sub("/", _plain_path(_SESSION.sub("", parts.path)))
     work, path, query = _work(host, path, parts.query)
     host, path = work, path.rstrip("/") or "/"
-    default = {"http": 80, "https": 443}[parts.scheme.lower()]
     place = f"[{host}]" if ":" in host else host
-    if port not in {None, default}:
+    if port not in {None, {"http": 80, "https": 443}[parts.scheme.lower()]}:
         place = f"{place}:{port}"
     fragment = parts.fragment if _ROUTE.fullmatch(parts.fragment) else ""
     return urlunsplit(("https", place, path, _plain_query(query, host), fragment))
@@ -142,10 +139,6 @@ def identity(url: str, declared: str | None) -> str:
 
     A page of a mobile host or an AMP page is joined with its main page so. A declaration that leads to another site,
     from a page to the front page, or from a later page to the first, is not believed: careless templates make such.
-
-    Args:
-        url: where the page was found.
-        declared: its canonical link, absolute.
     """
     key = canonical(url)
     if not declared or registrable_domain(declared) != registrable_domain(url):
@@ -162,8 +155,7 @@ def display(url: str) -> str:
     head, mark, rest = url.strip().partition("://")
     if not mark:
         return url.strip()
-    authority = re.match(r"[^/?#\\]*", rest)
-    place = authority[0] if authority else ""
+    place = re.split(r"[/?#\\]", rest, maxsplit=1)[0]
     path, question, query = rest[len(place) :].partition("?")
     query, fragment, anchor = query.partition("#")
     kept = [part for part in query.split("&") if not _follows(*part.partition("=")[::2])]
@@ -196,12 +188,13 @@ def registrable_domain(host_or_url: str) -> str:
         host = re.split(r"[/?#]", host)[0].rpartition("@")[2]
         host = host if host.count(":") > 1 else host.partition(":")[0]
     host = _ascii(host.strip("[]"))
-    if not host or "." not in host or _is_number(host):
+    with suppress(ValueError):
+        ipaddress.ip_address(host)
+        return host
+    if "." not in host:
         return host
     found = get_tld(f"https://{host}", as_object=True, fail_silently=True, search_private=True)
-    if isinstance(found, Result):
-        return found.fld
-    return ".".join(host.split(".")[-2:])
+    return found.fld if isinstance(found, Result) else ".".join(host.split(".")[-2:])
 
 
 def publisher(url: str, named: str | None) -> str:
@@ -229,6 +222,14 @@ def link(base: str, href: str) -> str:
     return joined if _ROUTE.fullmatch(parts.fragment) else urlunsplit(parts._replace(fragment=""))
 
 
+def host_of(url: str) -> str:
+    """Give the host of an address without `www.`; empty where there is none."""
+    try:
+        return (urlsplit(url).hostname or "").removeprefix("www.")
+    except ValueError:  # a bracket without its partner
+        return ""
+
+
 def same_site(one: str, other: str) -> bool:
     """Tell whether two addresses belong to one registrable domain."""
     domain = registrable_domain(one)
@@ -242,12 +243,7 @@ def worth_following(url: str) -> bool:
 
 
 def links_of(tree: "HtmlElement", url: str) -> Links:
-    """Give the links in the text of a page, each address once; those of menus, margins and footers are left out.
-
-    Args:
-        tree: the page, without what no reader sees.
-        url: where the page was found.
-    """
+    """Give the links in the text of a page, each address once; those of menus, margins and footers are left out."""
     found: dict[str, tuple[str, str]] = {canonical(url): (url, "")}
     for anchor in tree.iter("a"):
         address = link(url, anchor.get("href") or "")
@@ -261,26 +257,11 @@ def links_of(tree: "HtmlElement", url: str) -> Links:
     return tuple(found.values())[1:]
 
 
-def _is_number(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
-
-
-def _host(host: str) -> str:
-    return _ascii(host).removeprefix("www.")
-
-
 def _ascii(host: str) -> str:
     host = host.lower().rstrip(".")
-    if host.isascii():
-        return host
-    try:
-        return host.encode("idna").decode("ascii")
-    except UnicodeError:
-        return host
+    with suppress(UnicodeError):
+        return host if host.isascii() else host.encode("idna").decode("ascii")
+    return host
 
 
 def _plain_path(path: str) -> str:
@@ -297,12 +278,8 @@ def _plain_path(path: str) -> str:
 
 def _unescaped(text: str) -> str:
     """Undo the escapes of letters that need none, write the others in capitals, and escape what is foreign."""
-
-    def one(match: re.Match[str]) -> str:
-        char = chr(int(match[1], 16))
-        return char if char in _UNESCAPED else match[0].upper()
-
-    return quote(_ESCAPE.sub(one, text), safe="%/:@!$&'()*+,;=~-._")
+    plain = _ESCAPE.sub(lambda one: char if (char := chr(int(one[1], 16))) in _UNESCAPED else one[0].upper(), text)
+    return quote(plain, safe="%/:@!$&'()*+,;=~-._")
 
 
 def _plain_query(query: str, host: str) -> str:

@@ -12,10 +12,10 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
-from urllib.parse import urlsplit
 
 from agents.nlp import lang
 from agents.nlp.tokens import words
+from agents.web.url_key import host_of
 
 WallKind = Literal["blocked", "needs_javascript", "not_found", "partial", "empty"]
 
@@ -110,12 +110,6 @@ def wall_of(html: str, text: str, status: int, url: str) -> Wall | None:
     """Tell what stands in the way of a page's text; None when nothing does.
 
     A page of kind `partial` may be quoted, once `without_demands` has taken the demand to pay away.
-
-    Args:
-        html: the page, decoded.
-        text: what was read out of it as its article.
-        status: of the answer.
-        url: where it led in the end.
     """
     markup, names = html[:_READ], _names(html)
     size, aside = len(text.strip()), _noscript(markup)
@@ -126,7 +120,7 @@ def wall_of(html: str, text: str, status: int, url: str) -> Wall | None:
     is_shell = size < _LITTLE and bool(_SIGNS["shell"].search(markup))
     if size < _LONG:
         is_article = _figures(text) >= _ENOUGH or bool(_SIGNS["article"].search(markup))
-        kind, share = _nearest(names, text if size else aside, _host(url))
+        kind, share = _nearest(names, text if size else aside, host_of(url).replace(".", " ").replace("-", " "))
         if share >= (_TOLD_OF if is_article else _TOLD):
             has_field = bool(_SIGNS["password"].search(markup))
             return _WALLS["log_in" if has_field else "script" if is_shell and not size else kind]
@@ -149,13 +143,6 @@ def wall_of(html: str, text: str, status: int, url: str) -> Wall | None:
 def _body(names: str, text: str) -> str:
     """Give what a page says below its title and headings."""
     return "\n".join(line for line in text.split("\n") if line.strip() not in names.split("\n")).strip()
-
-
-def _host(url: str) -> str:
-    try:
-        return (urlsplit(url).hostname or "").replace(".", " ").replace("-", " ")
-    except ValueError:  # a bracket without its partner
-        return ""
 
 
 def _figures(text: str) -> float:
