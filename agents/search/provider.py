@@ -24,7 +24,7 @@ from agents.nlp.tokens import language_of, one_line
 from agents.search.pages import PageCache
 from agents.search.scope_filter import ProviderQuery, enforced, prepared
 from agents.search.searcher import SearchFailed, fault_of, refused
-from agents.web.reader import iso_date
+from agents.web.decoding import iso_date
 from agents.web.url_key import canonical, display, link
 
 MAX_SNIPPET = 1_000

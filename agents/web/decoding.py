@@ -6,7 +6,9 @@ A document as it was read from bytes, whatever the bytes were: text, what it say
 import codecs
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date, datetime
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
@@ -45,6 +47,8 @@ _MEANT = {
     "shift_jis": "cp932", "euc_kr": "cp949", "johab": "cp949", "iso8859-11": "cp874", "tis-620": "cp874",
 }  # fmt: skip
 _CALLED = {"x-sjis": "cp932", "x-gbk": "gbk", "windows-874": "cp874", "ks_c_5601-1987": "euc_kr", "utf8": "utf-8"}
+_DATE = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?=$|[T\s])")
+_DATE_FORMS = ("%d %B %Y", "%B %d, %Y", "%d.%m.%Y", "%Y/%m/%d", "%B %Y")
 _WITH_ESCAPES = {"iso2022_jp", "iso2022_jp_2", "iso2022_kr", "hz"}
 # The detector is kept from exotic sets that it likes for short texts.
 _LIKELY = [
@@ -151,6 +155,21 @@ def file_name(url: str) -> str:
     """Give the name of a file for its reader: without folders, ending and the signs that stand for spaces."""
     name = PurePosixPath(unquote(urlsplit(url).path)).stem
     return " ".join(name.replace("_", " ").replace("-", " ").split()) or (urlsplit(url).hostname or "Untitled")
+
+
+def iso_date(written: str) -> str | None:
+    """Give a date as ISO 8601, as precise as it is written; None when it is none."""
+    written = written.strip()
+    if match := _DATE.match(written):
+        with suppress(ValueError):
+            date(int(match[1]), int(match[2] or 1), int(match[3] or 1))  # a check that the day exists
+            return "-".join(filter(None, match.groups()))
+        return None
+    for form in _DATE_FORMS:
+        with suppress(ValueError):
+            found = datetime.strptime(written, form)  # noqa: DTZ007 - a day, not a moment
+            return found.strftime("%Y-%m-%d" if "%d" in form else "%Y-%m")
+    return None
 
 
 def title_of(declared: str, text: str) -> str:

@@ -47,15 +47,10 @@ _MEDIA = {
     "model": "a 3-D model",
 }
 _STATUS = {
-    401: "it asks for a log-in",
-    402: "it asks for payment",
-    403: "it refused access",
-    404: "there is no such page",
-    407: PROXY_WANTS_A_NAME,
-    410: "the page was taken away",
-    429: "it takes no more requests for now",
+    401: "it asks for a log-in", 402: "it asks for payment", 403: "it refused access", 404: "there is no such page",
+    407: PROXY_WANTS_A_NAME, 410: "the page was taken away", 429: "it takes no more requests for now",
     451: "it is not available here for legal reasons",
-}
+}  # fmt: skip
 _PASSING = {408, 425, 429, 500, 502, 503, 504}
 _REDIRECTS = {301, 302, 303, 307, 308}
 _READABLE_ENCODINGS = {"gzip", "deflate", "identity"}
@@ -90,8 +85,8 @@ class _Clock:
 
     def __init__(self, total_s: float, deadline_s: float | None) -> None:
         self.total_s, self.deadline_s = total_s, deadline_s
-        self._work = asyncio.timeout(total_s)
-        self._whole = asyncio.timeout(deadline_s)
+        self._work, self._whole = asyncio.timeout(total_s), asyncio.timeout(deadline_s)
+        self._now = asyncio.get_running_loop().time
 
     @asynccontextmanager
     async def running(self, url: str) -> AsyncIterator[None]:
@@ -102,42 +97,34 @@ class _Clock:
             seconds = self.total_s if self._work.expired() else self.deadline_s
             raise _passing(url, Said("it took too long ({seconds} s)", seconds=f"{seconds or 0:.3g}")) from error
 
-    @asynccontextmanager
-    async def standing_still(self) -> AsyncIterator[None]:
+    @contextmanager
+    def standing_still(self) -> Iterator[None]:
         """Stop the time of work while a turn is waited for."""
-        if self._work.expired():  # the task is about to be told
+        when = None if self._work.expired() else self._work.when()  # expired: the task is about to be told
+        if when is None:
             yield
             return
-        loop = asyncio.get_running_loop()
-        left = (self._work.when() or loop.time()) - loop.time()
+        left = when - self._now()
         self._work.reschedule(None)
         yield
-        self._work.reschedule(loop.time() + left)
+        self._work.reschedule(self._now() + left)
 
     def patience_s(self) -> float:
         """Seconds for which waiting in line may still make sense."""
-        when = self._whole.when()
-        return MAX_PAUSE_S if when is None else min(MAX_PAUSE_S, when - asyncio.get_running_loop().time())
+        return min(MAX_PAUSE_S, (self._whole.when() or float("inf")) - self._now())
 
     def left_s(self) -> float:
-        now = asyncio.get_running_loop().time()
-        return min(when for one in (self._work, self._whole) if (when := one.when()) is not None) - now
+        return min(when for one in (self._work, self._whole) if (when := one.when()) is not None) - self._now()
 
 
 class Fetcher:
     """Reads addresses. One client for all, closed by `aclose`; to be used in one event loop.
 
     Args:
-        allowed: private hosts that the operator opened.
-        resolver: looks names up.
-        guard: the policy in the place of one made of `allowed` and `resolver`.
-        backend: opens sockets, after the guard let them pass.
+        allowed: private hosts that the operator opened; a whole `guard` takes the place of one made of it and `resolver`.
         max_bytes: largest body, as sent and as unpacked.
         total_s: seconds for one fetch, without the time spent waiting for a turn at the host.
         per_host_rate: requests a second at one host.
-        clock: seconds, never running backwards.
-        sleep: waits for seconds.
-        now: the time of day, for servers that answer with one.
         spread: a number from 0 to 1, added to waits so that not all come back at once.
     """
 
@@ -218,7 +205,7 @@ class Fetcher:
                 if self._manners.pause_s(origin) > clock.patience_s():
                     raise SourceError(url, PAUSES)
                 async with AsyncExitStack() as turn:
-                    async with clock.standing_still():
+                    with clock.standing_still():
                         await turn.enter_async_context(self._manners.turn(origin))
                     answer = await self._get(url, at, origin, known)
                 if isinstance(answer, FetchedPage):
@@ -253,8 +240,7 @@ class Fetcher:
         why = Said("{why} ({code})", why=reason, code=code)
         if code not in _PASSING:
             raise SourceError(url, why)
-        wait_s = retry_after_s(response.headers.get("retry-after", ""), self._now())
-        if wait_s:
+        if wait_s := retry_after_s(response.headers.get("retry-after", ""), self._now()):
             self._manners.pause(origin, wait_s)
         raise _passing(url, why, retry_after_s=wait_s)
 
@@ -297,13 +283,18 @@ class Fetcher:
                 for _ in range(MAX_REDIRECTS + 1):
                     await self._guard.admit(at)
                     async with self._client.stream("GET", at) as response:
-                        where = response.headers.get("location")
-                        if response.status_code in _REDIRECTS and where:
+                        code, where = response.status_code, response.headers.get("location")
+                        if code in _REDIRECTS and where:
                             at = self._guard.check(at.join(_written(where)))
                             continue
-                        if response.status_code >= 500 or response.status_code == 429:
-                            return None
-                        return await _beginning(response) if response.status_code < 300 else b""
+                        if code >= 300:
+                            return None if code >= 500 or code == 429 else b""
+                        found = bytearray()
+                        async for part in response.aiter_bytes():
+                            found += part
+                            if len(found) >= ROBOTS_BYTES:
+                                break
+                        return bytes(found)
         except (OSError, Blocked, httpx2.HTTPError, httpx2.InvalidURL) as error:
             log.info("no robots.txt: %s (%r)", address, error)
         return None
@@ -344,21 +335,10 @@ def _explained(url: str) -> Iterator[None]:
         raise SourceError(url, "its compressed data is broken") from error
     except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
         raise SourceError(url, NO_HTTP) from error
-    except socket.gaierror as error:
-        if error.errno == socket.EAI_AGAIN:
-            raise _passing(url, "its name could not be looked up") from error
-        raise SourceError(url, "there is no server of this name", "site") from error
     except OSError as error:
+        if isinstance(error, socket.gaierror) and error.errno != socket.EAI_AGAIN:
+            raise SourceError(url, "there is no server of this name", "site") from error
         raise _passing(url, "its name could not be looked up") from error
-
-
-async def _beginning(response: httpx2.Response) -> bytes:
-    found = bytearray()
-    async for part in response.aiter_bytes():
-        found += part
-        if len(found) >= ROBOTS_BYTES:
-            break
-    return bytes(found)
 
 
 def _written(url: str) -> str:

@@ -8,7 +8,7 @@ from lxml import etree
 
 from agents.nlp.tokens import SYLLABIC, collapsed, one_line, seen, unruffled
 from agents.web.formulas import formula, lowered, raised
-from agents.web.hidden_text import WHITE, Colour, Declared, StyleSheet, background_of, hides
+from agents.web.hidden_text import WHITE, Declared, StyleSheet, background_of, hides
 from agents.web.table_rows import grid, records
 
 Element = lxml.html.HtmlElement
@@ -112,18 +112,13 @@ def _remove_hidden(tree: Element, sheet: StyleSheet) -> None:
             continue
         declared = sheet.of(element)
         if element.tag in _NEVER_TEXT or _is_hidden(element, sheet, declared):
-            _drop_hidden(element, sheet, declared)
+            if declared.get("visibility") == "hidden" and not hides({**declared, "visibility": ""}, None):
+                shown = [one for one in element.iterdescendants() if sheet.of(one).get("visibility") == "visible"]
+                for one in (one for one in shown if not any(above in shown for above in one.iterancestors())):
+                    element.addprevious(one)  # it is shown again
+            drop(element)
         elif (script := _SCRIPTS.get(declared.get("vertical-align", ""))) and element.tag not in _BLOCKS | _CELLS:
             element.tag = script
-
-
-def _drop_hidden(element: Element, sheet: StyleSheet, declared: Declared) -> None:
-    """Drop an element but for what is shown again within it."""
-    if declared.get("visibility") == "hidden" and not hides({**declared, "visibility": ""}, None):
-        shown = [one for one in element.iterdescendants() if sheet.of(one).get("visibility") == "visible"]
-        for one in (one for one in shown if not any(above in shown for above in one.iterancestors())):
-            element.addprevious(one)
-    drop(element)
 
 
 def _is_hidden(element: Element, sheet: StyleSheet, declared: Declared) -> bool:
@@ -132,16 +127,10 @@ def _is_hidden(element: Element, sheet: StyleSheet, declared: Declared) -> bool:
     is_said = element.get("aria-hidden", "").strip().lower() == "true" or element.get("role") == "deletion"
     if is_said or (element.tag == "dialog" and "open" not in element.attrib):
         return True
-    return bool(declared) and hides(declared, _background(element, sheet) if "color" in declared else WHITE)
-
-
-def _background(element: Element, sheet: StyleSheet) -> Colour | None:
-    """Give the colour that an element lies on, as far as the page itself says."""
-    for above in element.iterancestors():
-        filled = background_of(sheet.of(above))
-        if filled is not False:
-            return None if filled is True else filled
-    return WHITE
+    # The colour that it lies on, as far as the page itself says.
+    above = element.iterancestors() if "color" in declared else ()
+    filled = next(filter(None, (background_of(sheet.of(one)) for one in above)), WHITE)
+    return bool(declared) and hides(declared, None if isinstance(filled, bool) else filled)
 
 
 def _write_scripts(tree: Element) -> None:
@@ -159,10 +148,8 @@ def _write_scripts(tree: Element) -> None:
             before.append(element)  # one figure in several pieces
             element.drop_tag()
     for element in list(tree.iter("sup", "sub")):
-        text = element.text_content()
-        is_link = _is_note(element)
-        for child in list(element):
-            element.remove(child)
+        text, is_link = element.text_content(), _is_note(element)
+        element[:] = []
         element.text = raised(text, is_link=is_link) if element.tag == "sup" else lowered(text)
         element.drop_tag()
 
@@ -197,8 +184,7 @@ def _write_formulas(tree: Element) -> None:
         ]
         whole = above[-1] if above else element
         text = formula(element)
-        for child in list(whole):
-            whole.remove(child)
+        whole[:] = []
         whole.tag, whole.text = "span", text
         whole.attrib.clear()
 
@@ -209,9 +195,11 @@ def _number_items(tree: Element) -> None:
         items = ordered.findall("li")
         step = -1 if "reversed" in ordered.attrib else 1
         number = _whole(ordered.get("start"), len(items) if step < 0 else 1)
+        kind = ordered.get("type", "1")
         for item in items:
             number = _whole(item.get("value"), number)
-            item.text = f"{_label(number, ordered.get('type', '1'))}.{_NUMBERED}{item.text or ''}"
+            label = chr(ord(kind) + number - 1) if kind in {"a", "A"} and 1 <= number <= 26 else number
+            item.text = f"{label}.{_NUMBERED}{item.text or ''}"
             number += step
 
 
@@ -219,19 +207,12 @@ def _whole(value: str | None, default: int) -> int:
     return int(value) if value and re.fullmatch(r"-?\d{1,9}", value.strip()) else default
 
 
-def _label(number: int, kind: str) -> str:
-    if kind in {"a", "A"} and 1 <= number <= 26:
-        return chr(ord(kind) + number - 1)
-    return str(number)
-
-
 def _write_table(table: Element) -> None:
     """Write a table of data as records in a paragraph; one that only places things on the page becomes blocks."""
-    rows = [row for row in table.iter("tr") if next(row.iterancestors("table")) is table]
-    cells = [[cell for cell in row if cell.tag in {"td", "th"}] for row in rows]
-    caption = table.find("caption")
     if _is_menu(table):
         return
+    rows = [row for row in table.iter("tr") if next(row.iterancestors("table")) is table]
+    cells = [[cell for cell in row if cell.tag in {"td", "th"}] for row in rows]
     is_layout = table.get("role") == "presentation" or any(
         one is not table and next(one.iterancestors("td", "th"), None) is not None
         for one in table.iter("h1", "h2", "h3", "table", "article")
@@ -256,10 +237,10 @@ def _write_table(table: Element) -> None:
     ]
     is_data = table.get("told") == "data"  # a sheet of a workbook
     lines = records(grid(spans), heads=heads or (None if not named else 0), named=named, is_data=is_data)
-    tail, title = table.tail, _cell_text(caption) if caption is not None else ""
-    table.clear()
-    table.tag, table.tail = "div", tail
-    for text in filter(None, (title, _ROW.join(lines))):
+    paragraphs = [*(_cell_text(one) for one in table.findall("caption")[:1]), _ROW.join(lines)]
+    table.clear(keep_tail=True)
+    table.tag = "div"
+    for text in filter(None, paragraphs):
         etree.SubElement(table, "p").text = text
 
 
@@ -347,8 +328,7 @@ def renamed(root: Element, tags: Mapping[str, str], *, texts: str = "") -> None:
 
 def put_text(node: Element, text: str) -> None:
     """Put a text in the place of a part; what follows it stays."""
-    for child in list(node):
-        node.remove(child)
+    node[:] = []
     node.tag, node.text = "span", text
     node.set("told", "1")
 

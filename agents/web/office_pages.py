@@ -150,7 +150,7 @@ def _dress_word(body: Element, styles: Mapping[str, Element]) -> None:
     for node in list(body.iter(*write)):
         put_text(node, write[str(node.tag)](node))
     for cell in body.iter("tc", "p"):
-        styled(cell, _fill(cell.find("tcPr/shd" if cell.tag == "tc" else "pPr/shd")))
+        styled(cell, _fill(cell.find(f"{cell.tag}Pr/shd")))
     for run in body.iter("r"):
         styled(run, _word_style(_word_look(run, styles)))
     for paragraph in list(body.iter("p")):
@@ -198,21 +198,17 @@ def _above(name: str, styles: Mapping[str, Element]) -> Iterator[Element]:
 def _word_style(look: Mapping[str, Element]) -> str:
     values = {name: part.get("val", "") for name, part in look.items()}
 
-    def whole(name: str) -> int | None:
-        return int(values[name]) if values.get(name, "").lstrip("-").isdigit() else None
+    def whole(name: str, usual: int) -> int:
+        return int(values[name]) if values.get(name, "").lstrip("-").isdigit() else usual
 
-    on = {
-        name
-        for name in ("vanish", "specVanish", "strike", "dstrike")
-        if values.get(name, "0") not in {"0", "false", "off"}
-    }
-    rise = whole("position") or 0
-    position = values.get("vertAlign", "")
-    parts = ["display:none"] if on & {"vanish", "specVanish"} else ["text-decoration:line-through"] if on else []
-    if (size := whole("sz")) is not None:
-        parts.append(f"font-size:{size / 2}px")  # points on paper; what counts is whether anybody can read them
-    if (width := whole("w")) is not None and width < _NARROW:
-        parts.append("font-size:0")
+    def is_on(*names: str) -> bool:
+        return any(values.get(name, "0") not in {"0", "false", "off"} for name in names)
+
+    rise, position = whole("position", 0), values.get("vertAlign", "")
+    parts = ["display:none"] if is_on("vanish", "specVanish") else []
+    parts += ["text-decoration:line-through"] if is_on("strike", "dstrike") else []
+    if {"w", "sz"} & values.keys():  # half points on paper; what counts is whether anybody can read them
+        parts.append(f"font-size:{0 if whole('w', 100) < _NARROW else whole('sz', 24) / 2}px")
     if position == "superscript" or rise >= _SHIFTED:
         parts.append("vertical-align:super")
     elif position == "subscript" or rise <= -_SHIFTED:
@@ -295,13 +291,9 @@ def read_open_document(archive: zipfile.ZipFile, main: str) -> Document:
         table.set("told", "data" if body.find("spreadsheet") is not None else "")
     behind = Behind("p", "h", "table")
     for node in list(body.iter("note", "text-box")):
-        if node.tag == "note":
-            behind.note(node, list(node.iterfind("note-body/p")))
-        else:
-            behind.put(node, node)
+        behind.note(node, list(node.iterfind("note-body/p"))) if node.tag == "note" else behind.put(node, node)
     renamed(body, _OF_ODF)
-    charts = any("chart" in archive.read(name)[:2_000].decode("utf-8", "replace")
-                 for name in archive.namelist() if name.endswith("/content.xml"))  # fmt: skip
+    charts = any(b"chart" in archive.read(name)[:2_000] for name in archive.namelist() if name.endswith("/content.xml"))
     text, _ = laid_out(body)
     return document_of(text, facts_of(parts[2]), heading="", gaps=[CHARTS] * charts)
 
@@ -317,32 +309,26 @@ def _is_hidden(node: Element, look: Mapping[str, str]) -> bool:
 
 def _odf_look(name: str, styles: Mapping[str, Element]) -> dict[str, str]:
     """Give what a style and those above it say."""
-    look: dict[str, str] = {}
-    for one in (properties for style in _above(name, styles) for properties in style):
-        look = {str(key): str(value) for key, value in one.attrib.items()} | look
-    return look
+    said = [properties.attrib.items() for style in _above(name, styles) for properties in style]
+    return {str(key): str(value) for one in reversed(said) for key, value in one}
 
 
 def _odf_style(look: Mapping[str, str]) -> str:
-    share = (look.get("text-position") or "0%").split()[0]
+    share = (look.get("text-position") or "0%").split()[0].replace("super", "1%").replace("sub", "-1%")
     parts = [f"{name}:{look[name]}" for name in ("color", "background-color", "display") if name in look]
     if look.get("text-line-through-style", "none") != "none" or look.get("text-line-through-type", "none") != "none":
         parts.append("text-decoration:line-through")
     if look.get("font-size", "").endswith("pt"):
         parts.append(f"font-size:{look['font-size']}")
-    if share == "super" or (share.endswith("%") and share[:1] not in {"-", "0"}):
-        parts.append("vertical-align:super")
-    elif share == "sub" or share.startswith("-"):
-        parts.append("vertical-align:sub")
+    if share.endswith("%") and share[:1] != "0":
+        parts.append("vertical-align:" + ("sub" if share.startswith("-") else "super"))
     return ";".join(parts)
 
 
 def _odf_formula(archive: zipfile.ZipFile, thing: Element) -> str:
     """Write a formula, which is a file of its own in the archive; other things in frames are no text."""
-    inner = next(thing.iter("math"), None)
-    if inner is None:
-        inner = next(part(archive, normpath(f"{thing.get('href', '')}/content.xml")).iter("math"), None)
-    return formula(inner) if inner is not None else ""
+    inner = [*thing.iter("math"), *part(archive, normpath(f"{thing.get('href', '')}/content.xml")).iter("math")]
+    return formula(inner[0]) if inner else ""
 
 
 def _merge_odf(table: Element) -> None:

@@ -43,6 +43,9 @@ BROKEN = "it is a broken office file"
 BROKEN_WORD = "it is a broken Word file"
 NO_DOCUMENT = "it is an archive, not a document"
 
+_WHEN_BROKEN = (
+    KeyError, ValueError, TypeError, AttributeError, IndexError, EOFError, OSError, etree.LxmlError, zipfile.BadZipFile, zlib.error
+)  # fmt: skip
 _SMALL = 2**20
 _WITH_LOOKS = 8 * 2**20  # bytes of sheets, from which their cells are read one by one, without their looks
 _NO_RESULT = re.compile(rb"<c\b[^>]*>\s*<f\b(?:[^>]*/>|[^>]*>[^<]*</f>)\s*(?:<v\s*/>|<v></v>)?\s*</c>")
@@ -72,24 +75,18 @@ def read_archive(archive: zipfile.ZipFile, url: str) -> Document:
     Raises:
         SourceError: it is another kind of archive, or broken.
     """
-    kinds = {"word": read_word, "xl": _workbook, "ppt": _slides, "META-INF": _book, "": read_open_document}
-    main = _related(archive, "").get("officeDocument", "")
-    names = (
-        main,
-        "word/document.xml",
-        "xl/workbook.xml",
-        "ppt/presentation.xml",
-        "META-INF/container.xml",
-        "content.xml",
-    )
-    found = next((name for name in names if name in archive.namelist() and dirname(name) in kinds), None)
+    kinds = {
+        "word/document.xml": read_word, "xl/workbook.xml": _workbook, "ppt/presentation.xml": _slides,
+        "META-INF/container.xml": _book, "content.xml": read_open_document,
+    }  # fmt: skip
+    by_folder = {dirname(name): read for name, read in kinds.items()}
+    names = (_related(archive, "").get("officeDocument", ""), *kinds)
+    found = next((name for name in names if name in archive.namelist() and dirname(name) in by_folder), None)
     if found is None:
         raise SourceError(url, NO_DOCUMENT)
     try:
-        return kinds[dirname(found)](archive, found)
-    except (KeyError, ValueError, TypeError, AttributeError, IndexError, EOFError, OSError) as error:
-        raise SourceError(url, BROKEN_WORD if found.startswith("word/") else BROKEN) from error
-    except (etree.LxmlError, zipfile.BadZipFile, zlib.error) as error:
+        return by_folder[dirname(found)](archive, found)
+    except _WHEN_BROKEN as error:
         raise SourceError(url, BROKEN_WORD if found.startswith("word/") else BROKEN) from error
 
 
@@ -184,11 +181,11 @@ def _chart(drawing: Element) -> Iterator[str]:
     rows: dict[str, list[str]] = {}
     for series in drawing.iter("ser"):
         label = " ".join(str(one.text) for one in series.iterfind("tx//v"))
-        names = {
-            one.get("idx"): one.findtext("v") for path in ("cat", "xVal") for one in series.iterfind(f"{path}//pt")
-        }
-        for point in (one for path in ("val", "yVal") for one in series.iterfind(f"{path}//pt")):
-            name = names.get(point.get("idx")) or point.get("idx") or ""
+        names, points = ([*series.iterfind(f"{one}//pt"), *series.iterfind(f"{other}//pt")]
+                         for one, other in (("cat", "xVal"), ("val", "yVal")))  # fmt: skip
+        named = {one.get("idx"): one.findtext("v") for one in names}
+        for point in points:
+            name = named.get(point.get("idx")) or point.get("idx") or ""
             rows.setdefault(name, []).append(f"{label}: {float(point.findtext('v') or 0):g}")
     return (f"{name}; {'; '.join(values)}." for name, values in rows.items())
 
@@ -224,20 +221,17 @@ def _sheet_rows(sheet: Any, *, with_looks: bool) -> Iterator[list[str | None]]:
             hidden |= set(range(column.min or 0, (column.max or 0) + 1)) if column.hidden else set()
         for cells in sheet.merged_cells.ranges:
             merged |= dict.fromkeys(cells.cells, (cells.min_row, cells.min_col))
+
+    def told(at: int, number: int, cell: Any) -> str | None:
+        first = merged.get((at, number), (at, number))
+        if first[1] != number:
+            return None
+        shown = cell if first == (at, number) else sheet.cell(*first)
+        return "" if with_looks and _is_unseen(shown) else _cell(shown)
+
     for at, row in enumerate(sheet.iter_rows(max_row=MAX_ROWS), start=1):
-        if with_looks and sheet.row_dimensions[at].hidden:
-            continue
-        told: list[str | None] = []
-        for number, cell in enumerate(row, start=1):
-            if number in hidden:
-                continue
-            first = merged.get((at, number))
-            if first and first[1] != number:
-                told.append(None)
-                continue
-            shown = sheet.cell(*first) if first else cell
-            told.append("" if with_looks and _is_unseen(shown) else _cell(shown))
-        yield told
+        if not (with_looks and sheet.row_dimensions[at].hidden):
+            yield [told(at, number, cell) for number, cell in enumerate(row, start=1) if number not in hidden]
 
 
 def _is_unseen(cell: Any) -> bool:
@@ -251,9 +245,7 @@ def _is_unseen(cell: Any) -> bool:
 
 def _cell(cell: Any) -> str:
     """Write what a cell holds: shares as a reader sees them, other figures as exactly as they are kept."""
-    value = cell.value
-    if value is None:
-        return ""
+    value = "" if cell.value is None else cell.value
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, int | float):
@@ -310,8 +302,9 @@ def rich_text(text: str) -> str:
     from striprtf.striprtf import rtf_to_text
 
     plain = str(rtf_to_text("".join(_rtf_marked(text)), errors="ignore"))  # type: ignore[no-untyped-call]
+    plain = _RTF_RAISED.sub(lambda found: (raised if found[1] == _UP else lowered)(found[2]), plain)
     lines: list[str] = []
-    for is_row, group in groupby(_RTF_RAISED.sub(_rtf_script, plain).split("\n"), lambda line: line.endswith("|")):
+    for is_row, group in groupby(plain.split("\n"), lambda line: line.endswith("|")):
         if is_row:
             lines += records(line[:-1].split("|") for line in group)
             continue
@@ -320,10 +313,6 @@ def rich_text(text: str) -> str:
             lines.append(_RTF_NOTE.sub("", line))
             lines += [f"Note: {' '.join(note.split())}" for note in notes]
     return collapsed(seen("\n".join(lines)))
-
-
-def _rtf_script(found: re.Match[str]) -> str:
-    return (raised if found[1] == _UP else lowered)(found[2])
 
 
 def _rtf_marked(text: str) -> Iterator[str]:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain, groupby, pairwise
 from statistics import median
 
 from agents.nlp.tokens import UNSPACED
@@ -97,12 +97,12 @@ class Line:
 
     def parted(self, gap: float) -> tuple["Line", ...]:
         """Give its words, parted at spaces that are wider than so many heights of its letters."""
-        cells = [[self.words[0]]]
-        for before, word in pairwise(self.words):
-            if word.left - before.right > gap * self.height:
-                cells.append([])
-            cells[-1].append(word)
-        return tuple(Line(tuple(cell)) for cell in cells)
+        wide = (
+            at
+            for at, (one, other) in enumerate(pairwise(self.words), start=1)
+            if other.left - one.right > gap * self.height
+        )
+        return tuple(Line(self.words[start:end]) for start, end in pairwise([0, *wide, len(self.words)]))
 
     def text(self) -> str:
         """Give its words with single spaces."""
@@ -111,16 +111,8 @@ class Line:
 
 def lines_of(words: Sequence[Word]) -> list[Line]:
     """Give the lines of a page in the order of reading: columns one after the other, where there are columns."""
-    lines: list[Line] = []
-    open_line: list[Word] = []
-    for word in words:
-        open_line.append(word)
-        if word.ends_line or word.hyphen:
-            lines.append(Line(tuple(open_line)))
-            open_line = []
-    if open_line:
-        lines.append(Line(tuple(open_line)))
-    return _joined_rows(_in_columns(lines))
+    breaks = [at for at, word in enumerate(words, start=1) if word.ends_line or word.hyphen or at == len(words)]
+    return _joined_rows(_in_columns([Line(tuple(words[start:end])) for start, end in pairwise([0, *breaks])]))
 
 
 def _joined_rows(lines: list[Line]) -> list[Line]:
@@ -143,19 +135,21 @@ def without_heads(pages: Sequence[list[Line]]) -> list[list[Line]]:
 
     Heads stand at the same edge of three pages or more with the same words, or they count the pages.
     """
-    edges = [_edges(page) for page in pages]
+    by_height = [sorted(page, key=lambda line: -line.bottom) for page in pages]
+    edges = [[*page[:_HEAD_ROWS], *page[_HEAD_ROWS:][-_HEAD_ROWS:]] for page in by_height]
     seen = Counter(key for page in edges for key in {_key(line) for line in page})
     counting = Counter(offset for at, page in enumerate(edges) for offset in {_offset(line, at) for line in page})
     kept = []
     for at, (page, edge) in enumerate(zip(pages, edges, strict=True)):
         usual = median(line.height for line in page) if page else 0.0
-        heads = {
-            id(line)
-            for line in edge
-            if (_PAGE_NUMBER.fullmatch(line.text()) and line.height <= _KEY_FIGURE * usual)
-            or seen[_key(line)] + _near(seen, line) >= _HEAD_PAGES
-            or ((offset := _offset(line, at)) is not None and counting[offset] >= _HEAD_PAGES)
-        }
+        heads = set[int]()
+        for line in edge:
+            text, height = _key(line)
+            is_number = _PAGE_NUMBER.fullmatch(line.text()) and line.height <= _KEY_FIGURE * usual
+            is_repeated = sum(seen[text, height + off] for off in (-1, 0, 1)) >= _HEAD_PAGES
+            offset = _offset(line, at)
+            if is_number or is_repeated or (offset is not None and counting[offset] >= _HEAD_PAGES):
+                heads.add(id(line))
         kept.append([line for line in page if id(line) not in heads - _tabled(page)] or page)
     return kept
 
@@ -171,18 +165,8 @@ def _tabled(page: Sequence[Line]) -> set[int]:
     }
 
 
-def _edges(page: Sequence[Line]) -> list[Line]:
-    by_height = sorted(page, key=lambda line: -line.bottom)
-    return [*by_height[:_HEAD_ROWS], *by_height[_HEAD_ROWS:][-_HEAD_ROWS:]]
-
-
 def _key(line: Line) -> tuple[str, int]:
     return _DIGITS.sub("#", line.text()).casefold(), round(line.bottom / _SAME_HEIGHT)
-
-
-def _near(seen: Counter[tuple[str, int]], line: Line) -> int:
-    text, height = _key(line)
-    return seen[text, height - 1] + seen[text, height + 1]
 
 
 def _offset(line: Line, at: int) -> int | None:
@@ -220,26 +204,17 @@ def _gap(lines: Sequence[Line]) -> float | None:
         changes[int(end) - int(left) + 1] -= 1
     crossing = list(accumulate(changes))
     inner = range(int(0.2 * (right - left)), int(0.8 * (right - left)) + 1)
-    free = [int(left) + at for at in inner if crossing[at] <= _CROSSING * len(runs)]
-    best = max(_stretches(free), key=lambda one: one[1] - one[0], default=None)
-    if best is None or best[1] - best[0] < 0.7 * height:
+    free = groupby(inner, lambda at: crossing[at] <= _CROSSING * len(runs))
+    stretches = [list(found) for is_free, found in free if is_free]
+    best = max(stretches, key=len, default=[0])
+    if best[-1] - best[0] < 0.7 * height:
         return None
-    middle = (best[0] + best[1]) / 2
+    middle = int(left) + (best[0] + best[-1]) / 2
     before = [words for begin, end, words in runs if end <= middle]
     after = [words for begin, end, words in runs if begin >= middle]
     if min(len(before), len(after)) < _MIN_ROWS or min(median(before), median(after)) < _MIN_WORDS:
         return None
     return middle
-
-
-def _stretches(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Give the first and the last of numbers that follow one another without a hole."""
-    first = None
-    for before, number in pairwise([*numbers, -1]):
-        first = before if first is None else first
-        if number != before + 1:
-            yield first, before
-            first = None
 
 
 def _runs(line: Line) -> Iterator[tuple[float, float, int]]:
@@ -283,7 +258,7 @@ class Flow:
 
     def add(self, lines: Sequence[Line], width: float) -> None:
         """Write a page."""
-        start: int | None = None
+        places: list[int] = []
         steps = [step for above, below in pairwise(lines) if (step := above.bottom - below.bottom) > 0]
         usual = median(steps) if steps else 0.0
         edges = _right_edges(lines, width)
@@ -292,17 +267,14 @@ class Flow:
         was_row = False
         for at, line in enumerate(lines):
             is_row = at in rows
-            if is_row and not rows[at]:
-                before, was_row = line, True
-                continue
-            joint = self._joint(before, line, usual, edges[at])
-            if is_row or was_row:
-                joint = "\n" if is_row and was_row else "\n\n" * bool(self.size)
-            written = rows[at] if is_row else _LEADERS.sub(" … ", _BULLET.sub("- ", line.text()))
-            place = self._put(joint, written + "-" * line.words[-1].hyphen)
-            start = place if start is None else start
+            if not is_row or rows[at]:
+                joint = self._joint(before, line, usual, edges[at])
+                if is_row or was_row:
+                    joint = "\n" if is_row and was_row else "\n\n" * bool(self.size)
+                written = rows[at] if is_row else _LEADERS.sub(" … ", _BULLET.sub("- ", line.text()))
+                places.append(self._put(joint, written + "-" * line.words[-1].hyphen))
             before, was_row = line, is_row
-        self.pages.append((self.size if start is None else start, self.size))
+        self.pages.append((places[0] if places else self.size, self.size))
 
     def _joint(self, before: Line | None, line: Line, usual: float, edge: float) -> str:
         """Choose what stands between two lines; a backspace takes the hyphen at the end of the text away."""
@@ -367,10 +339,10 @@ def _rows(lines: Sequence[Line]) -> dict[int, str]:
     their whole table, so that an empty one moves no value under another head.
     """
     written: dict[int, str] = {}
-    for rows in _tables(lines):
+    for rows in filter(None, _tables(lines)):
         tight = {row[0]: lines[row[0]].parted(_TIGHT_GAP) for row in rows}
         wrapped = [lines[at] for row in rows for at in row[1:]]
-        columns = _columns([*chain(*_without_spanning(list(tight.values()))), *wrapped])
+        columns = _columns([*_without_spanning(list(tight.values())), *wrapped])
         wide = [at for at in tight if len(lines[at].cells) > 1]
         if len(rows) >= (2 if wide else 3) and len(columns) >= max(map(len, tight.values())):
             table = [_row([*tight[at], *(lines[one] for one in more)], columns) for at, *more in rows]
@@ -380,14 +352,13 @@ def _rows(lines: Sequence[Line]) -> dict[int, str]:
     return written
 
 
-def _without_spanning(table: Sequence[Sequence[Line]]) -> Iterator[list[Line]]:
+def _without_spanning(table: Sequence[Sequence[Line]]) -> list[Line]:
     """Leave out cells that stand over several cells of another row, such as a head over several columns."""
-    for row in table:
-        yield [
-            cell
-            for cell in row
-            if all(sum(cell.left <= one.right and cell.right >= one.left for one in other) < 2 for other in table)
-        ]
+
+    def spans(cell: Line, row: Sequence[Line]) -> bool:
+        return sum(cell.left <= one.right and cell.right >= one.left for one in row) > 1
+
+    return [cell for cell in chain(*table) if not any(spans(cell, row) for row in table)]
 
 
 def _tables(lines: Sequence[Line]) -> Iterator[list[list[int]]]:
@@ -399,11 +370,10 @@ def _tables(lines: Sequence[Line]) -> Iterator[list[list[int]]]:
             rows.append([at])
         elif rows and _is_wrapped(lines, rows[-1][0], at):
             rows[-1].append(at)
-        elif rows:
+        else:
             yield rows
             rows = []
-    if rows:
-        yield rows
+    yield rows
 
 
 def _is_wrapped(lines: Sequence[Line], row: int, at: int) -> bool:

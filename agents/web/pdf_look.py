@@ -1,7 +1,7 @@
 """Whether a reader sees the letters of a PDF page, how they are set and struck; what its forms hold. By PDFium."""
 
 import ctypes
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import hypot
@@ -9,6 +9,7 @@ from typing import Literal
 
 import pypdfium2  # type: ignore[import-untyped]
 import pypdfium2.raw as raw  # type: ignore[import-untyped]
+from pypdfium2 import PdfMatrix
 
 from agents.nlp.tokens import one_line
 from agents.web.pdf_layout import Word
@@ -29,8 +30,6 @@ _LOW = 0.55  # of the size, the height of such a figure at most
 Box = tuple[float, float, float, float]
 Style = tuple[float, float]
 Colour = tuple[int, int, int]
-Matrix = tuple[float, float, float, float, float, float]
-_AS_IT_IS: Matrix = (1, 0, 0, 1, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -43,10 +42,6 @@ class _Shape:
     box: Box
     colour: Colour | None
     opaque: bool
-
-    def holds(self, word: Word) -> bool:
-        """Tell whether it lies around the middle of a word."""
-        return _holds(self.box, word)
 
 
 @dataclass(frozen=True)
@@ -101,14 +96,12 @@ class Look:
         left, bottom, right, top = self._edges
         if word.right < left or word.left > right or word.top < bottom or word.bottom > top:
             return False
-        if word.top - word.bottom < _SPECK or self._is_struck(word):
-            return False
         ink = self._of(at)
-        if ink.clip and not _holds(ink.clip, word):
+        if word.top - word.bottom < _SPECK or self._is_struck(word) or (ink.clip and not _holds(ink.clip, word)):
             return False
         if self._has_layers and not self._is_drawn(word):
             return False
-        around = [shape for shape in self._shapes if shape.holds(word)]
+        around = [shape for shape in self._shapes if _holds(shape.box, word)]
         over = [shape for shape in around if shape.at > ink.at and shape.opaque]
         if ink.colour == "none" or any(shape.kind == "picture" for shape in over):
             return self._is_scan and not any(shape.kind == "plain" for shape in over)
@@ -116,23 +109,19 @@ class Look:
             return False
         under = max((shape for shape in around if shape.at < ink.at), key=lambda shape: shape.at, default=None)
         ground = (255, 255, 255) if under is None else under.colour
-        return (
-            ink.colour is None
-            or ground is None
-            or any(abs(a - b) >= _NEAR for a, b in zip(ink.colour, ground, strict=True))
-        )
+        if ink.colour is None or ground is None:
+            return True
+        return any(abs(a - b) >= _NEAR for a, b in zip(ink.colour, ground, strict=True))
 
     @cached_property
     def _is_scan(self) -> bool:
         """Tell a page that is a picture, with letters below it or without ink on it: what a scan says."""
-        left, bottom, right, top = self._edges
-        pictures = [shape.box for shape in self._shapes if shape.kind == "picture"]
-        covered = sum((box[2] - box[0]) * (box[3] - box[1]) for box in pictures)
-        if covered < 0.5 * (right - left) * (top - bottom):
+        pictures = [shape for shape in self._shapes if shape.kind == "picture"]
+        if sum(_area(shape.box) for shape in pictures) < 0.5 * _area(self._edges):
             return False
         marks = [self._of(at) for at in range(raw.FPDFText_CountChars(self._text_page))]
-        first = max((shape.at for shape in self._shapes if shape.kind == "picture"), default=0)
-        return 2 * sum(ink.colour == "none" or ink.at < first for ink in marks) > len(marks)
+        last = max((shape.at for shape in pictures), default=0)
+        return 2 * sum(ink.colour == "none" or ink.at < last for ink in marks) > len(marks)
 
     def through(self, word: Word) -> list[tuple[float, float]]:
         """Give from where to where lines are drawn through a word."""
@@ -192,13 +181,17 @@ class Look:
 
     def _look_through(self) -> None:
         """Note the order in which letters and shapes are drawn."""
-        for at, (thing, kind, matrix) in enumerate(_things(self._page), start=1):
+        things = _things(raw.FPDFPage_CountObjects, raw.FPDFPage_GetObject, self._page)
+        for at, (thing, kind, moved) in enumerate(things, start=1):
             if kind == raw.FPDF_PAGEOBJ_TEXT:
-                self._order[ctypes.addressof(thing.contents)] = at, _clip_of(thing, matrix)
+                self._order[ctypes.addressof(thing.contents)] = at, _clip_of(thing, moved)
             elif kind in {raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING}:
-                self._note(at, thing, kind, _moved(_bounds(thing), matrix))
+                edges = [ctypes.c_float() for _ in range(4)]
+                raw.FPDFPageObj_GetBounds(thing, *edges)
+                box = tuple(edge.value for edge in edges)
+                self._note(at, thing, kind, moved.on_rect(*box) if moved else box)
         if len(self._shapes) > _MAX_SHAPES:
-            self._shapes.sort(key=lambda one: (one.box[0] - one.box[2]) * (one.box[3] - one.box[1]))
+            self._shapes.sort(key=lambda one: -_area(one.box))
             del self._shapes[_MAX_SHAPES:]
         for at in range(raw.FPDFPage_GetAnnotCount(self._page)):
             mark = raw.FPDFPage_GetAnnot(self._page, at)
@@ -229,12 +222,16 @@ class Look:
         self._shapes.append(_Shape(at, "plain" if is_plain else "other", box, colour, bool(is_opaque)))
 
 
+def _area(box: Box) -> float:
+    return (box[2] - box[0]) * (box[3] - box[1])
+
+
 def _holds(box: Box, word: Word) -> bool:
     left, bottom, right, top = box
     return left <= (word.left + word.right) / 2 <= right and bottom <= (word.bottom + word.top) / 2 <= top
 
 
-def _clip_of(thing: raw.FPDF_PAGEOBJECT, matrix: Matrix) -> Box | None:
+def _clip_of(thing: raw.FPDF_PAGEOBJECT, moved: PdfMatrix | None) -> Box | None:
     """Give the box to which a thing is cut; None where it is not."""
     clip = raw.FPDFPageObj_GetClipPath(thing)
     box: Box | None = None
@@ -245,60 +242,28 @@ def _clip_of(thing: raw.FPDF_PAGEOBJECT, matrix: Matrix) -> Box | None:
             if raw.FPDFPathSegment_GetPoint(raw.FPDFClipPath_GetPathSegment(clip, path, at), across, up):
                 points.append((across.value, up.value))
         if points:
-            xs, ys = [x for x, _ in points], [y for _, y in points]
-            left, bottom, right, top = _moved((min(xs), min(ys), max(xs), max(ys)), matrix)
-            box = (
-                (max(left, box[0]), max(bottom, box[1]), min(right, box[2]), min(top, box[3]))
-                if box
-                else (left, bottom, right, top)
-            )
+            xs, ys = zip(*points, strict=True)
+            within = min(xs), min(ys), max(xs), max(ys)
+            left, bottom, right, top = moved.on_rect(*within) if moved else within
+            over = box or (left, bottom, right, top)
+            box = max(left, over[0]), max(bottom, over[1]), min(right, over[2]), min(top, over[3])
     return box
 
 
-def _things(page: pypdfium2.PdfPage) -> Iterator[tuple[raw.FPDF_PAGEOBJECT, int, Matrix]]:
-    """Walk what is drawn on a page, in its order, into its forms."""
-    open_forms: list[tuple[Iterator[raw.FPDF_PAGEOBJECT], Matrix]] = [
-        ((raw.FPDFPage_GetObject(page, at) for at in range(raw.FPDFPage_CountObjects(page))), _AS_IT_IS)
-    ]
-    while open_forms:
-        things, matrix = open_forms[-1]
-        thing = next(things, None)
-        if thing is None:
-            open_forms.pop()
-            continue
+def _things(
+    count: Callable[..., int], get: Callable[..., raw.FPDF_PAGEOBJECT], page: object, moved: PdfMatrix | None = None, depth: int = 1
+) -> Iterator[tuple[raw.FPDF_PAGEOBJECT, int, PdfMatrix | None]]:  # fmt: skip
+    """Walk what is drawn on a page or in a form, in its order, into the forms within; None is moved nowhere."""
+    for thing in (get(page, at) for at in range(count(page))):
         kind = raw.FPDFPageObj_GetType(thing)
-        if kind == raw.FPDF_PAGEOBJ_FORM and len(open_forms) < _MAX_DEPTH:
-            own = raw.FS_MATRIX()
-            raw.FPDFPageObj_GetMatrix(thing, own)
-            inner = _product((own.a, own.b, own.c, own.d, own.e, own.f), matrix)
-            open_forms.append((_inside(thing), inner))
+        if kind == raw.FPDF_PAGEOBJ_FORM and depth < _MAX_DEPTH:
+            matrix = raw.FS_MATRIX()
+            raw.FPDFPageObj_GetMatrix(thing, matrix)
+            own = PdfMatrix.from_raw(matrix)
+            inner = own.multiply(moved) if moved else own
+            yield from _things(raw.FPDFFormObj_CountObjects, raw.FPDFFormObj_GetObject, thing, inner, depth + 1)
         else:
-            yield thing, kind, matrix
-
-
-def _inside(form: raw.FPDF_PAGEOBJECT) -> Iterator[raw.FPDF_PAGEOBJECT]:
-    return (raw.FPDFFormObj_GetObject(form, at) for at in range(raw.FPDFFormObj_CountObjects(form)))
-
-
-def _bounds(thing: raw.FPDF_PAGEOBJECT) -> Box:
-    edges = [ctypes.c_float() for _ in range(4)]
-    raw.FPDFPageObj_GetBounds(thing, *edges)
-    return edges[0].value, edges[1].value, edges[2].value, edges[3].value
-
-
-def _product(one: Matrix, other: Matrix) -> Matrix:
-    a, b, c, d, e, f = one
-    p, q, r, s, t, u = other
-    return a * p + b * r, a * q + b * s, c * p + d * r, c * q + d * s, e * p + f * r + t, e * q + f * s + u
-
-
-def _moved(box: Box, matrix: Matrix) -> Box:
-    if matrix == _AS_IT_IS:
-        return box
-    a, b, c, d, e, f = matrix
-    corners = [(x * a + y * c + e, x * b + y * d + f) for x in (box[0], box[2]) for y in (box[1], box[3])]
-    across, up = [x for x, _ in corners], [y for _, y in corners]
-    return min(across), min(up), max(across), max(up)
+            yield thing, kind, moved
 
 
 def _crossed(mark: raw.FPDF_ANNOTATION) -> Iterator[Box]:
@@ -332,25 +297,22 @@ def with_fields(words: list[Word], page: pypdfium2.PdfPage) -> list[Word]:
         if value:
             box = raw.FS_RECTF()
             raw.FPDFAnnot_GetRect(annotation, box)
-            place = _place_of(words, box)
-            height = words[place - 1].top - words[place - 1].bottom if place else box.top - box.bottom
+            level = [
+                at
+                for at, word in enumerate(words, start=1)
+                if box.bottom - 2 <= (word.bottom + word.top) / 2 <= box.top + 2 and word.left < box.left
+            ]
+            place = max(
+                level or [at for at, word in enumerate(words, start=1) if word.bottom >= box.top - 2], default=0
+            )
             # The letters of a field are set as high as those around it, so that lines stay lines.
-            low = words[place - 1].bottom if place and _is_level(words[place - 1], box) else box.bottom
+            height = words[place - 1].top - words[place - 1].bottom if place else box.top - box.bottom
+            low = words[place - 1].bottom if level else box.bottom
             words.insert(place, Word(value, box.left, box.right, low, low + height, ends_line=True))
-            if place and low == words[place - 1].bottom:
+            if level:
                 words[place - 1] = replace(words[place - 1], ends_line=False)
         raw.FPDFPage_CloseAnnot(annotation)
     return words
-
-
-def _is_level(word: Word, box: raw.FS_RECTF) -> bool:
-    return bool(box.bottom - 2 <= (word.bottom + word.top) / 2 <= box.top + 2 and word.left < box.left)
-
-
-def _place_of(words: Sequence[Word], box: raw.FS_RECTF) -> int:
-    level = [at for at, word in enumerate(words, start=1) if _is_level(word, box)]
-    above = [at for at, word in enumerate(words, start=1) if word.bottom >= box.top - 2]
-    return max(level or above, default=0)
 
 
 def _value_of(form: pypdfium2.PdfFormEnv, annotation: raw.FPDF_ANNOTATION) -> str:

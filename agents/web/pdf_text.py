@@ -10,6 +10,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import compress, groupby, takewhile
 from math import hypot
 
 import pypdfium2  # type: ignore[import-untyped]
@@ -18,7 +19,7 @@ import pypdfium2.raw as raw  # type: ignore[import-untyped]
 from agents.contracts.frozen import Said
 from agents.core.errors import SourceError
 from agents.nlp.tokens import language_of, one_line, stop_words, visible
-from agents.web.decoding import MAX_NAME, Document, file_name, title_of
+from agents.web.decoding import MAX_NAME, Document, file_name, iso_date, title_of
 from agents.web.formulas import grouped, lowered, raised, runs_joined
 from agents.web.pdf_layout import Flow, Line, Word, lines_of, without_heads
 from agents.web.pdf_look import Box, Look, Style, with_fields
@@ -72,11 +73,8 @@ def read_pdf(body: bytes, url: str) -> Document:
         total = len(pdf)
     except pypdfium2.PdfiumError as error:
         raise SourceError(url, LOCKED if "password" in str(error).lower() else BROKEN) from error
-    pages: list[list[Line]] = []
-    widths: list[float] = []
-    unread: list[int] = []
-    garbled: list[int] = []
-    unnamed: list[int] = []
+    pages, widths = list[list[Line]](), list[float]()
+    unread, garbled, unnamed = list[int](), list[int](), list[int]()
     pictures = most = failed = size = 0
     has_layers = b"/OCProperties" in body
     for number in range(1, min(total, MAX_PAGES) + 1):
@@ -86,25 +84,21 @@ def read_pdf(body: bytes, url: str) -> Document:
             page = pdf[number - 1]
             words = list(_words(page, has_layers=has_layers))
             letters = sum(len(word.text) for word in words)
-            has_picture = letters < _FEW and any(
-                True for _ in page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=3)
-            )
+            pictured = page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=3)
+            has_picture = letters < _FEW and next(iter(pictured), None) is not None
             widths.append(page.get_width())
         except pypdfium2.PdfiumError:
             words, letters, has_picture, failed = [], 0, False, failed + 1
             widths.append(0.0)
-        strange = {
-            one for one in {word.font for word in words} if _is_garbled([word for word in words if word.font == one])
-        }
+        fonts = {word.font for word in words}
+        strange = {font for font in fonts if _is_garbled([word for word in words if word.font == font])}
         clear = [word for word in words if word.font not in strange]
         if strange and sum(len(word.text) for word in clear) < _FEW:
             garbled.append(number)
             words, letters = [], 0
-        elif strange:
+        elif strange or any("\ufffd" in word.text for word in words):
             unnamed.append(number)
             words = clear
-        elif any("\ufffd" in word.text for word in words):
-            unnamed.append(number)
         elif letters < _FEW / 5 and (has_picture or widths[-1] == 0):
             unread.append(number)
         pages.append(lines_of(words))
@@ -115,7 +109,8 @@ def read_pdf(body: bytes, url: str) -> Document:
     if not size:
         raise SourceError(url, GARBLED if garbled else BROKEN if failed else EMPTY)
     without = without_heads(pages)
-    flow = Flow(frozenset(_hyphenated(without)))
+    within = (word.text for page in without for line in page for word in line.words[:-1] if "-" in word.text)
+    flow = Flow(frozenset(match[0].casefold() for text in within if (match := _HYPHENATED.search(text))))
     for lines, width in zip(without, widths, strict=True):
         flow.add(lines, width)
     facts = pdf.get_metadata_dict()
@@ -144,7 +139,8 @@ def _words(page: pypdfium2.PdfPage, *, has_layers: bool) -> Iterator[Word]:
     look = Look(page, text_page := page.get_textpage(), has_layers=has_layers)
     for word in _with_fractions(list(_drawn(text_page, look)), look):
         before = found[-1] if found else None
-        if before and _is_initial(before, word):
+        # A letter as high as several lines begins the text.
+        if before and len(before.text) == 1 and before.text.isupper() and before.size > _INITIAL * word.size > 0:
             joined = before.text + word.text
             if before.text not in "AIO" or joined.casefold() in stop_words("en"):
                 found[-1] = replace(word, text=joined, left=before.left)
@@ -154,7 +150,7 @@ def _words(page: pypdfium2.PdfPage, *, has_layers: bool) -> Iterator[Word]:
                 before, text=before.text + script, right=word.right, ends_line=word.ends_line, after_script=True
             )
             continue
-        if before and before.ends_line and _goes_on(before, word, 2.0 if before.after_script else 0.6):
+        if before and before.ends_line and _goes_on(before, word):
             found[-1] = replace(before, ends_line=False)
         found.append(word)
     yield from with_fields(found, page)
@@ -183,25 +179,14 @@ def _drawn(text_page: pypdfium2.PdfTextPage, look: Look) -> Iterator[Word]:
             runs = [(_kind(one, (size, baseline)), letter) for letter, one in zip(match[0], sets, strict=True)]
             written, is_script = runs_joined((kind, visible(letter)) for kind, letter in runs), bool(runs[-1][0])
         word = Word(
-            written,
-            left,
-            max(right, left),
-            bottom,
-            top,
-            "\n" in between,
-            "\ufffe" in between,
-            size,
-            baseline,
-            is_script,
+            written, left, max(right, left), bottom, top, "\n" in between, "\ufffe" in between, size, baseline, is_script,
             look.font(first),
-        )
+        )  # fmt: skip
         if written and look.shows(first, word):
             if crossed := look.through(word):
-                middles = [sum(_box(text_page, places[one], box)[::2]) / 2 for one in range(*match.span())]
-                kept = [not any(left <= at <= right for left, right in crossed) for at in middles]
-                word = replace(
-                    word, text="".join(visible(one) for one, is_kept in zip(match[0], kept, strict=True) if is_kept)
-                )
+                middles = (sum(_box(text_page, places[one], box)[::2]) / 2 for one in range(*match.span()))
+                kept = (not any(left <= at <= right for left, right in crossed) for at in middles)
+                word = replace(word, text="".join(map(visible, compress(match[0], kept))))
             if word.text:
                 yield word
 
@@ -260,11 +245,6 @@ def _signed(letters: str, sets: list[Style]) -> list[Style]:
     return sets
 
 
-def _is_initial(before: Word, word: Word) -> bool:
-    """Tell a letter as high as several lines, with which a text begins."""
-    return len(before.text) == 1 and before.text.isupper() and before.size > _INITIAL * word.size > 0
-
-
 def _kind(one: Style, base: Style) -> str:
     """Tell a raised or lowered character from those that it stands beside; one as large as they stands well off their line."""
     if not one[0] or one[0] > base[0]:
@@ -290,12 +270,12 @@ def _script_after(before: Word, word: Word) -> str:
     return raised(word.text) if kind == "raised" else lowered(word.text)
 
 
-def _goes_on(before: Word, word: Word, most: float) -> bool:
-    """Tell a word that stands in the line of another, as near as that, although a line seemed to end there."""
-    gap = word.left - before.right
-    low = -before.size if before.after_script else -0.3 * before.size
+def _goes_on(before: Word, word: Word) -> bool:
+    """Tell a word that stands in the line of another, and near it, although a line seemed to end there."""
+    least, most = (-1.0, 2.0) if before.after_script else (-0.3, 0.6)
     apart = 1.0 if before.text.endswith("√") else 0.2  # a root stands as high as what it is drawn over
-    return abs(word.baseline - before.baseline) < apart * before.size and low < gap < most * before.size
+    near = least * before.size < word.left - before.right < most * before.size
+    return near and abs(word.baseline - before.baseline) < apart * before.size
 
 
 def _box(text_page: pypdfium2.PdfTextPage, at: int, box: raw.FS_RECTF) -> Box:
@@ -321,36 +301,20 @@ def _is_garbled(words: Sequence[Word]) -> bool:
     return likeness < _MEANINGFUL and 8 * meant < len(words)
 
 
-def _hyphenated(pages: Sequence[Sequence[Line]]) -> Iterator[str]:
-    for page in pages:
-        for line in page:
-            for word in line.words[:-1]:
-                if "-" in word.text and (match := _HYPHENATED.search(word.text)):
-                    yield match[0].casefold()
-
-
 def _named(numbers: Sequence[int]) -> str:
-    runs: list[list[int]] = []
-    for number in numbers:
-        if not runs or runs[-1][-1] != number - 1:
-            runs.append([])
-        runs[-1].append(number)
+    runs = ([number for _, number in run] for _, run in groupby(enumerate(numbers), lambda one: one[1] - one[0]))
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
 
 
-def _headline(lines: Sequence["Line"]) -> str:
+def _headline(lines: Sequence[Line]) -> str:
     """Give the line in the largest letters near the top of the first page, with the lines that go on with it."""
     upper = [line for line in lines[:12] if any(letter.isalpha() for letter in line.text())]
     if not upper:
         return ""
     largest = max(upper, key=lambda line: line.height)
-    at = upper.index(largest)
-    same = [largest]
-    for line in upper[at + 1 : at + 4]:
-        if abs(line.height - largest.height) > 0.5 or largest.height < 1.15 * upper[-1].height:
-            break
-        same.append(line)
-    return one_line(" ".join(line.text() for line in same))[:MAX_NAME].strip()
+    at, is_set_off = upper.index(largest), largest.height >= 1.15 * upper[-1].height
+    following = takewhile(lambda line: is_set_off and abs(line.height - largest.height) <= 0.5, upper[at + 1 : at + 4])
+    return one_line(" ".join(line.text() for line in (largest, *following)))[:MAX_NAME].strip()
 
 
 def _title(written: str) -> str:
@@ -366,10 +330,6 @@ def _author(written: str) -> str | None:
 
 
 def _date(written: str) -> str | None:
-    match = _DATE.match(written)
-    if not match or written.startswith(_MADE_UP_DATE):
-        return None
-    year, month, day = match[1], match[2] or "01", match[3] or "01"
-    if not ("1985" <= year <= "2100" and "01" <= month <= "12" and "01" <= day <= "31"):
-        return None
-    return "-".join(filter(None, match.groups()))
+    match = None if written.startswith(_MADE_UP_DATE) else _DATE.match(written)
+    found = iso_date("-".join(filter(None, match.groups()))) if match else None
+    return found if found and "1985" <= found[:4] <= "2100" else None

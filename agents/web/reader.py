@@ -8,7 +8,6 @@ import json
 import re
 from contextlib import suppress
 from dataclasses import replace
-from datetime import date, datetime
 from email import message_from_bytes, policy
 from functools import cache
 from pathlib import PurePosixPath
@@ -20,7 +19,7 @@ from markdown_it import MarkdownIt
 from agents.contracts.frozen import Said
 from agents.core.errors import SourceError
 from agents.nlp.tokens import collapsed, language_of, one_line, seen, unruffled
-from agents.web.decoding import MAX_NAME, WRITTEN, Document, decode, file_name
+from agents.web.decoding import MAX_NAME, WRITTEN, Document, decode, file_name, iso_date
 from agents.web.fetching import FetchedPage, Fetcher
 from agents.web.html_tree import whole_text
 from agents.web.office_text import archive_of, read_archive, rich_text
@@ -33,8 +32,6 @@ MAX_COLUMNS = 60  # columns from which a line is not read as a table: the parser
 _FRONT_MATTER = re.compile(r"\A(?:---|\+\+\+)[ \t]*\n(.*?)\n(?:---|\.\.\.|\+\+\+)[ \t]*(?:\n|\Z)", re.S)
 _PAIR = re.compile(r"([A-Za-z][\w -]*?)\s*(?::(?:\s+(.*))?|=\s*(.*))$")
 _ENTRY = re.compile(r"\s*-\s+(.*)$")
-_DATE = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?=$|[T\s])")
-_DATE_FORMS = ("%d %B %Y", "%B %d, %Y", "%d.%m.%Y", "%Y/%m/%d", "%B %Y")
 _FOOTNOTE = re.compile(r"^( {0,3})\[\^([\w-]+)\]:", re.M)
 _QUOTED = re.compile(r"([\"'])(.*)\1\s*(?:#.*)?$")
 _PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
@@ -87,21 +84,6 @@ def front_matter(block: str) -> dict[str, str]:
                 value = ", ".join(_unquoted(one) for one in value[1:-1].split(","))
             facts[key] = _unquoted(value)
     return facts
-
-
-def iso_date(written: str) -> str | None:
-    """Give a date as ISO 8601, as precise as it is written; None when it is none."""
-    written = written.strip()
-    if match := _DATE.match(written):
-        with suppress(ValueError):
-            date(int(match[1]), int(match[2] or 1), int(match[3] or 1))  # a check that the day exists
-            return "-".join(filter(None, match.groups()))
-        return None
-    for form in _DATE_FORMS:
-        with suppress(ValueError):
-            found = datetime.strptime(written, form)  # noqa: DTZ007 - a day, not a moment
-            return found.strftime("%Y-%m-%d" if "%d" in form else "%Y-%m")
-    return None
 
 
 def _name(text: str) -> str | None:

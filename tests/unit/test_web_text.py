@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from agents.nlp.lang import spans
 from agents.nlp.tokens import seen, visible
-from agents.web.decoding import decode
+from agents.web.decoding import decode, iso_date
 from agents.web.html_text import read_html
-from agents.web.reader import front_matter, iso_date, read_markdown
+from agents.web.reader import front_matter, read_markdown
 
 CASES = Path(__file__).parent.parent / "data" / "cases"
 FIGURE = "The ferry line between Telmar and Brindle was closed on twelve days in the winter of 2022/23."
