@@ -68,7 +68,7 @@ def decode(raw: bytes, declared: str | None = None) -> str:
             return raw[len(bom) :].decode(name, "ignore")
     page = _META.search(raw[:_HEAD])
     in_page = (page[1] or page[2]).decode("ascii", "ignore") if page else ""
-    names = [name for said in (_named(declared), in_page) if said and (name := _codec(said))]
+    names = [codec for said in (_named(declared), in_page) if said and (codec := _codec(said))]
     if len(raw) >= 4 and 0 in raw[:200] and (wide := _utf16_without_bom(raw)):
         return raw.decode(wide, "ignore")
     try:

@@ -129,7 +129,7 @@ def _is_hidden(element: Element, sheet: StyleSheet, declared: Declared) -> bool:
         return True
     # The colour that it lies on, as far as the page itself says.
     above = element.iterancestors() if "color" in declared else ()
-    filled = next(filter(None, (background_of(sheet.of(one)) for one in above)), WHITE)
+    filled = next((one for one in (background_of(sheet.of(one)) for one in above) if one), WHITE)
     return bool(declared) and hides(declared, None if isinstance(filled, bool) else filled)
 
 

@@ -150,7 +150,7 @@ def _dress_word(body: Element, styles: Mapping[str, Element]) -> None:
     for node in list(body.iter(*write)):
         put_text(node, write[str(node.tag)](node))
     for cell in body.iter("tc", "p"):
-        styled(cell, _fill(cell.find(f"{cell.tag}Pr/shd")))
+        styled(cell, _fill(cell.find(f"{cell.tag!s}Pr/shd")))
     for run in body.iter("r"):
         styled(run, _word_style(_word_look(run, styles)))
     for paragraph in list(body.iter("p")):

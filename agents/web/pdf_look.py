@@ -188,7 +188,8 @@ class Look:
             elif kind in {raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING}:
                 edges = [ctypes.c_float() for _ in range(4)]
                 raw.FPDFPageObj_GetBounds(thing, *edges)
-                box = tuple(edge.value for edge in edges)
+                left, bottom, right, top = (edge.value for edge in edges)
+                box = left, bottom, right, top
                 self._note(at, thing, kind, moved.on_rect(*box) if moved else box)
         if len(self._shapes) > _MAX_SHAPES:
             self._shapes.sort(key=lambda one: -_area(one.box))
