@@ -10,8 +10,8 @@ from fastapi.responses import JSONResponse, Response, StreamingResponse
 
 from agents.api.access import Here
 from agents.api.error_responses import ERRORS, kinds, not_found
-from agents.api.reports import Found, fragment, live_tree, quote_of, quoted_data, quoted_page, report_of, written
-from agents.api.tree import Tree
+from agents.api.reports import Found, fragment, quote_of, quoted_data, quoted_page, report_of, written
+from agents.api.tree import Tree, live_tree
 from agents.core.events import Numbered
 from agents.jobs.attempt import Attempt
 from agents.jobs.job import Job

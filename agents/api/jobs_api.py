@@ -13,7 +13,7 @@ from agents.api.error_responses import ERRORS, ApiError, as_api_error, not_found
 from agents.api.payloads import GuidanceRequest, JobAccepted, JobRequest, Key, PlannerStart, Runtime, TaskRequest
 from agents.api.reports import Found, forget_texts, given_to, report_of
 from agents.api.run_routes import status_url
-from agents.api.tree import rows, steer
+from agents.api.tree import live_tree, steer
 from agents.contracts import contract as contracts
 from agents.contracts.contract import Brief, place
 from agents.contracts.report import (
@@ -409,7 +409,7 @@ DOING: Mapping[Steered, str] = {"finish": "finishing", "stop": "stopping", "drop
 @jobs_api.post("/research/jobs/{job_id}/nodes/{node:path}/{what}", status_code=202)
 async def steer_branch(node: str, what: Steered, job: Found, site: Here) -> dict[str, object]:
     """Have one branch write from what it has, stop it, drop it, or try it again; the other branches go on."""
-    row = next((one for one in rows(job) if one.id == node), None)
+    row = next((one for one in live_tree(job).nodes if one.id == node), None)
     if row is None:
         raise not_found("There is no such branch in this run.")
     with _allowed():

@@ -219,9 +219,9 @@ def mcp_server(team: Team, owner: str) -> "FastMCP[object]":
             planned, job = await taken_up(team, question, RunOptions(tier=tier), owner)
             await ctx.report_progress(1, None, "Planned: " + "; ".join(query.intent for query in planned.queries))
             try:
-                async for seq, line in progress(job, heartbeat_s=5.0):
+                async for tree, line in progress(job, heartbeat_s=5.0):
                     if line:
-                        await ctx.report_progress(seq + 1, None, line)
+                        await ctx.report_progress(tree.seq + 1, None, line)
             finally:
                 team.jobs.leave(job)
             made = answer(team, planned, job)

@@ -21,7 +21,6 @@ from fastapi.responses import HTMLResponse, Response
 from agents.api.access import Here, Owner
 from agents.api.app_state import Site
 from agents.api.error_responses import ApiError, not_found
-from agents.api.tree import Tree, TreeView
 from agents.contracts.body import Heading, ReferenceList, Sentence, plain
 from agents.contracts.report import OVER, Quote, Reference, ReportDocument, tally
 from agents.contracts.sources import SourceKind
@@ -34,19 +33,6 @@ from agents.report.html_export import POLICY, blocks_html, heading_html, quote_p
 from agents.report.references import Citations, Linker, reference_list, reference_of
 from agents.report.wording import wording
 from agents.report.write_markdown import UNVERIFIED, document_markdown
-
-
-def live_tree(job: Job) -> TreeView:
-    """Draw the tree of a job as it stands now, with what it may spend."""
-    total_s = job.run.total_s
-    tree = Tree(job.run.events).view(job.run.now())
-    return tree.model_copy(
-        update={
-            "minutes": None if total_s is None else total_s / 60,
-            "reserve_s": job.run.reserve_s,
-            "max_cost_usd": job.run.budget.limits.cost_usd,
-        }
-    )
 
 
 @dataclass(frozen=True)

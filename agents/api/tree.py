@@ -7,23 +7,9 @@ from typing import TYPE_CHECKING, Literal
 from agents.contracts.contract import Change, place
 from agents.contracts.frozen import Frozen, Said
 from agents.contracts.report import OVER, BlockedReason, Grade, JobStatus, Stage
-from agents.core.budget import NOTHING, Usage
-from agents.core.events import (
-    JobChanged,
-    NodeChanged,
-    NodeState,
-    Noted,
-    Numbered,
-    PageCount,
-    ReportWritten,
-    RoleAsked,
-    RoundEnded,
-    SearchDone,
-    SectionDraft,
-    SectionWritten,
-    SourceRead,
-    SourceRejected,
-)
+from agents.core import events
+from agents.core.budget import NOTHING
+from agents.core.events import NodeChanged, Numbered
 from agents.jobs.changes import ACTIVE, AGAIN, DROPPABLE, Steered
 from agents.jobs.job import Job
 
@@ -58,7 +44,7 @@ class TreeNode(Frozen):
     """Number as shown, for example `2.1`; empty for the root of a run's only query."""
     role: str
     title: str
-    state: NodeState
+    state: events.NodeState
     doing: str
     said: Said
     """The same with its values, by which other languages say it."""
@@ -141,12 +127,10 @@ class TreeView(Frozen):
 
 class _Row:
     def __init__(self, event: NodeChanged) -> None:
-        self.told = event
+        self.told, self.facts, self.usage = event, 0, NOTHING
         self.started: float | None = None
         self.ended: float | None = None
         self.sources: set[str] = set()
-        self.facts = 0
-        self.usage: Usage = NOTHING
 
     def change(self, event: NodeChanged, seconds: float) -> None:
         self.told = event
@@ -161,21 +145,19 @@ class _Row:
 class Tree:
     """Folds events in their order; every later state is a function of them alone."""
 
-    def __init__(self, events: Iterable[Numbered] = ()) -> None:
+    def __init__(self, told: Iterable[Numbered] = ()) -> None:
         self.status: JobStatus = "queued"
         self.stage: Stage = "planning"
         self.blocked_reason: BlockedReason | None = None
         self.grade: Grade | None = None
-        self.seq, self.seconds, self.now, self.note = 0, 0.0, "", Said()
+        self.seq, self.seconds, self.now, self.note, self.usage, self.searches = 0, 0.0, "", Said(), NOTHING, 0
         self.line: FeedText | None = None
         """What the last event adds to the feed; None when nothing."""
-        self.searches = 0
-        self.usage: Usage = NOTHING
         self._sources: set[str] = set()
-        self._pages = PageCount()
+        self._pages = events.PageCount()
         self._rows: dict[str, _Row] = {}
         self._feed: list[FeedLine] = []
-        for numbered in events:
+        for numbered in told:
             self.take(numbered)
 
     def take(self, numbered: Numbered) -> tuple[str, ...]:
@@ -193,43 +175,48 @@ class Tree:
             near = len(self._feed) - AGAIN_WITHIN
             before = [one for at, one in enumerate(self._feed) if at < near or one.text != told.text]
             self._feed = [*before, told][-FEED:]
-        if isinstance(event, JobChanged):
-            return self._job(event, numbered.seconds)
-        if isinstance(event, NodeChanged):
-            row = self._rows.setdefault(event.node, _Row(event))
-            row.change(event, numbered.seconds)
-            return (event.node,)
-        touched = self._line_of(node)
         self._pages.take(event)
-        if isinstance(event, RoleAsked):
-            self.usage = self.usage + event.usage
-            for path in touched:
-                self._rows[path].usage = self._rows[path].usage + event.usage
-        elif isinstance(event, SourceRead):
-            self._sources.add(event.source.id)
-            for path in touched:
-                self._rows[path].sources.add(event.source.id)
-                self._rows[path].facts += event.facts
-        elif isinstance(event, SearchDone):
-            self.searches += 1
-        elif isinstance(event, ReportWritten):
-            self.grade = event.grade
-            # A part that delivered is not done where the report leaves its question open.
-            for path, row in self._rows.items():
-                if row.told.state == "done" and row.told.role == "leaf" and row.told.title in event.unanswered:
-                    row.told = row.told.model_copy(update={"state": "partial"})
-                    touched = (*touched, path)
+        touched = self._line_of(node)
+        match event:
+            case events.JobChanged():
+                return self._job(event, numbered.seconds)
+            case NodeChanged():
+                self._rows.setdefault(event.node, _Row(event)).change(event, numbered.seconds)
+                return (event.node,)
+            case events.RoleAsked():
+                self.usage = self.usage + event.usage
+                for path in touched:
+                    self._rows[path].usage = self._rows[path].usage + event.usage
+            case events.SourceRead():
+                self._sources.add(event.source.id)
+                for path in touched:
+                    self._rows[path].sources.add(event.source.id)
+                    self._rows[path].facts += event.facts
+            case events.SearchDone():
+                self.searches += 1
+            case events.ReportWritten():
+                self.grade = event.grade
+                # A part that delivered is not done where the report leaves its question open.
+                for path, row in self._rows.items():
+                    if row.told.state == "done" and row.told.role == "leaf" and row.told.title in event.unanswered:
+                        row.told = row.told.model_copy(update={"state": "partial"})
+                        touched = (*touched, path)
         return touched
 
     def _line(self, event: object, node: str) -> FeedText | None:
         """One line for the feed, about the part and not about the words that it searches with."""
         if isinstance(event, NodeChanged):
-            return _node_line(event, self._number(event.node))
-        if isinstance(event, SearchDone) and (row := self._rows.get(node)) is not None:
-            return _search_line(event, f"{self._number(node)} “{row.told.title}”".strip())
+            part = f"{self._number(event.node)} “{event.title}”".strip()
+            return None if event.state == "queued" else _in_words(_PARTS[event.state], event.doing, part=part)
+        if isinstance(event, events.SearchDone):
+            row = self._rows.get(node)
+            part = f"{self._number(node)} “{row.told.title}”".strip() if row else f"“{event.text}”"
+            if event.failed:
+                return _in_words("A search for {part} failed.", event.failed, part=part)
+            return _in_words("Searched for {part}: {n} {n:document|documents}.", part=part, n=event.hits)
         return _told(event)
 
-    def _job(self, event: JobChanged, seconds: float) -> tuple[str, ...]:
+    def _job(self, event: events.JobChanged, seconds: float) -> tuple[str, ...]:
         self.status, self.stage, self.blocked_reason = event.status, event.stage, event.blocked_reason
         self.note = event.note if event.status in OVER or event.status == "blocked" else Said()
         if event.status not in OVER:
@@ -270,23 +257,13 @@ class Tree:
     def node(self, path: str, at: float | None = None) -> TreeNode:
         """Draw one row, as it stands at `at` seconds (default: at the last event)."""
         row = self._rows[path]
-        until = row.ended if row.ended is not None else max(self.seconds, at or 0.0)
-        told = row.told
+        told, until = row.told, max(self.seconds, at or 0.0) if row.ended is None else row.ended
         return TreeNode(
-            id=path,
-            parent=told.parent if told.parent in self._rows else "",
-            n=self._number(path),
-            role=told.role,
-            title=told.title,
-            state=told.state,
-            doing=told.doing,
-            said=told.doing,
-            sources=len(row.sources),
-            facts=row.facts,
-            tokens=row.usage.tokens,
-            cost_usd=row.usage.cost_usd,
+            id=path, parent=told.parent if told.parent in self._rows else "", n=self._number(path), role=told.role,
+            title=told.title, state=told.state, doing=told.doing, said=told.doing, sources=len(row.sources),
+            facts=row.facts, tokens=row.usage.tokens, cost_usd=row.usage.cost_usd,
             seconds=0.0 if row.started is None else round(max(0.0, until - row.started), 3),
-        )
+        )  # fmt: skip
 
     @property
     def ending(self) -> Ending:
@@ -315,30 +292,29 @@ class Tree:
         """Draw the whole tree, as it stands at `at` seconds (default: at the last event)."""
         over = self.status in OVER
         return TreeView(
-            status=self.status,
-            stage=self.stage,
-            seq=self.seq,
-            seconds=self.seconds if over or at is None else round(max(self.seconds, at), 3),
-            now=self.now,
-            note=self.note,
-            grade=self.grade,
-            ending=self.ending,
-            kept=self.kept,
-            blocked_reason=self.blocked_reason,
-            usage=self.spent(),
+            status=self.status, stage=self.stage, seq=self.seq, now=self.now, note=self.note, grade=self.grade,
+            seconds=self.seconds if over or at is None else round(max(self.seconds, at), 3), ending=self.ending,
+            kept=self.kept, blocked_reason=self.blocked_reason, usage=self.spent(), feed=tuple(self._feed),
             nodes=tuple(self.node(path, None if over else at) for path in sorted(self._rows, key=_place)),
-            feed=tuple(self._feed),
-        )
+        )  # fmt: skip
 
 
-async def progress(job: Job, heartbeat_s: float = 15.0) -> AsyncIterator[tuple[int, str]]:
-    """Tell the progress of a job to whoever waits for it, a line with its event's number; an empty one as a heartbeat."""
+def live_tree(job: Job) -> TreeView:
+    """Draw the tree of a job as it stands now, with what it may spend."""
+    run, limit = job.run, job.run.budget.limits.cost_usd
+    minutes = None if run.total_s is None else run.total_s / 60
+    given = {"minutes": minutes, "reserve_s": run.reserve_s, "max_cost_usd": limit}
+    return Tree(run.events).view(run.now()).model_copy(update=given)
+
+
+async def progress(job: Job, heartbeat_s: float = 15.0) -> AsyncIterator[tuple[Tree, str]]:
+    """Tell the progress of a job to whoever waits for it, a line with the tree it comes of; an empty one as a heartbeat."""
     tree = Tree()
     async for numbered in job.follow(heartbeat_s=heartbeat_s, attended=True):
         if numbered is None:
-            yield tree.seq, ""
+            yield tree, ""
         elif tree.take(numbered) is not None and tree.line:
-            yield tree.seq, tree.line.text
+            yield tree, tree.line.text
     await job.settled()
 
 
@@ -359,7 +335,7 @@ def _place(path: str) -> list[tuple[int, int, int, str]]:
     return [_rank(step) for step in path.split("/")]
 
 
-_PARTS: dict[NodeState, str] = {
+_PARTS: dict[events.NodeState, str] = {
     "planning": "Planning {part}.",
     "searching": "Searching for {part}.",
     "reading": "Reading for {part}.",
@@ -383,56 +359,34 @@ def _in_words(form: str, more: str = "", /, **values: object) -> FeedText:
     return FeedText(text=text, form=form, values=named)
 
 
-def _node_line(event: NodeChanged, number: str) -> FeedText | None:
-    """Say what a part does now, or how it ended; nothing while it waits."""
-    if event.state == "queued":
-        return None
-    return _in_words(_PARTS[event.state], event.doing, part=f"{number} “{event.title}”".strip())
-
-
-def _search_line(event: SearchDone, what: str) -> FeedText:
-    if event.failed:
-        return _in_words("A search for {part} failed.", event.failed, part=what)
-    return _in_words("Searched for {part}: {n} {n:document|documents}.", part=what, n=event.hits)
-
-
 def _told(event: object) -> FeedText | None:
     """One line for the feed; None for what no reader needs to hear."""
     match event:
-        case JobChanged():
+        case events.JobChanged():
             form = STAGES["completed"] if event.status in OVER else STAGES[event.stage]
             rests = event.status in OVER or event.status == "blocked"
             return _in_words(event.note.form, **event.note.values) if rests and event.note else _in_words(form)
-        case SearchDone():
-            return _search_line(event, f"“{event.text}”")
-        case SourceRead():
+        case events.SourceRead():
             return _in_words("Read “{title}”: {n} {n:fact|facts}.", title=event.source.title, n=event.facts)
-        case SourceRejected():
+        case events.SourceRejected():
             return _in_words("Left out {url}: {reason}.", url=event.url, reason=event.why)
-        case RoundEnded():
-            n, decision = event.record.round, event.record.decision
-            goes_on = "now {topic}" if decision.shouldContinue and decision.nextSearchTopic else "it was the last"
+        case events.RoundEnded(record=record):
+            topic = record.decision.nextSearchTopic or ""
+            goes_on = "now {topic}" if record.decision.shouldContinue and topic else "it was the last"
             form = f"Round {{n}}: {{covered}} % of what is asked is covered; {goes_on}."
-            return _in_words(
-                form,
-                n=n,
-                covered=round(100 * event.record.coverage),
-                topic=(decision.nextSearchTopic or "").rstrip(" .?"),
-            )
-        case SectionDraft():
+            return _in_words(form, n=record.round, covered=round(100 * record.coverage), topic=topic.rstrip(" .?"))
+        case events.SectionDraft():
             return _in_words("Writing “{title}”: {sentence}", title=event.title, sentence=event.text)
-        case SectionWritten():
+        case events.SectionWritten():
             return _in_words("Wrote “{title}”, {n} {n:word|words}.", title=event.title, n=event.words)
-        case ReportWritten():
+        case events.ReportWritten():
             return _in_words("Report saved, {n} {n:reference|references}.", n=event.references)
-        case Noted() if event.text.values:
-            return _in_words(event.text.form, **event.text.values)
-        case Noted():
-            return FeedText(text=event.text)
+        case events.Noted():
+            return _in_words(event.text.form, **event.text.values) if event.text.values else FeedText(text=event.text)
     return None
 
 
-STATES: Mapping[Steered, frozenset[NodeState]] = {"retry": AGAIN, "drop": DROPPABLE}
+STATES: Mapping[Steered, frozenset[events.NodeState]] = {"retry": AGAIN, "drop": DROPPABLE}
 """States of a branch in which it can be done; the others only while it is at work."""
 
 
@@ -445,8 +399,3 @@ def steer(jobs: "Client", job: Job, node: TreeNode, what: Steered) -> Change | N
     if job.over or node.state not in STATES.get(what, ACTIVE):
         return None
     return jobs.steer(job, what, node.id, f"{node.n} “{node.title}”".strip())
-
-
-def rows(job: Job) -> tuple[TreeNode, ...]:
-    """List the branches of a running job as they stand."""
-    return Tree(job.run.events).view(job.run.now()).nodes

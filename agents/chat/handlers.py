@@ -8,9 +8,10 @@ import contextvars
 import json
 import logging
 import threading
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, ParamSpec, TypeVar, get_args
 from weakref import WeakValueDictionary
 
 import chainlit as cl
@@ -28,7 +29,7 @@ from agents.chat.history import THREAD_NAME, History, Uploads
 from agents.chat.plan_edits import CardEdit
 from agents.chat.preferences import NO_MEMORY, PLACES, ROLES, TIMES, USUAL, Preferences
 from agents.chat.renderer import Outcomes, Renderer, mirror, who
-from agents.chat.state import ChatState, Effect, Refuse, Started, texts_of
+from agents.chat.state import ChatState, Effect, Refuse, Started
 from agents.chat.texts import ChatTexts
 from agents.contracts import frozen
 from agents.contracts.fact import Selection
@@ -54,6 +55,8 @@ async def reasons(language: str) -> JSONResponse:
 
 
 K = TypeVar("K", Preferences, ChatState)
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def kept(kind: type[K], written: str | None) -> K:
@@ -65,31 +68,27 @@ def kept(kind: type[K], written: str | None) -> K:
         return kind()
 
 
-async def furnish(team: Team, given: Preferences) -> None:
-    """Set up the page at hand: commands and pickers belong to the page, so every page gets them."""
-    emitter, words = cl.context.emitter, frame_words()
-    icons = {"research": "search"} if team.memory is None else {"research": "search", "memory": "library"}
-    commands: list[Any] = [
-        {"id": name, "description": words(f"command_{name}"), "icon": icon, "button": False, "persistent": False}
-        for name, icon in icons.items()
-    ]
-    depths = [
-        modes.ModeOption(
-            id=depth,
-            name=words("depth_is", depth=words(depth)),
-            description=words("rounds_up_to", rounds=MODES[depth].rounds),
-            default=(given.mode or "standard") == depth,
-        )
-        for depth in MODES
-    ]
-    await emitter.set_commands(commands)
-    await emitter.set_modes([modes.Mode(id="depth", name=words("depth_label"), options=depths)])
-    await cl.ChatSettings(dialog(team, given, words)).send()
-
-
 def frame_words() -> ChatTexts:
     """The texts in the language of the frame around the chat: the browser's."""
     return ChatTexts(str(cl.context.session.language).partition("-")[0])
+
+
+def shielded(work: Callable[P, Awaitable[T]]) -> Callable[P, Coroutine[None, None, T | None]]:
+    """Have what goes wrong in a handler said in the chat, since Chainlit swallows it or shows its inner text."""
+
+    @wraps(work)
+    async def run(*args: P.args, **given: P.kwargs) -> T | None:
+        try:
+            return await work(*args, **given)
+        except DossierError as error:
+            log.warning("a message could not be answered: %s", error)
+            await cl.ErrorMessage(content=frame_words().notice(error)).send()
+        except Exception:
+            log.exception("a message could not be answered")
+            await cl.ErrorMessage(content=frame_words().notice(DossierError())).send()
+        return None
+
+    return run
 
 
 def dialog(team: Team, given: Preferences, words: ChatTexts) -> list[Any]:
@@ -128,27 +127,6 @@ def dialog(team: Team, given: Preferences, words: ChatTexts) -> list[Any]:
         Tab(id="research", label=words("research_tab"), inputs=research),
         Tab(id="models", label=words("models_tab"), inputs=models),
     ]
-
-
-def starters(words: ChatTexts, survey: CorpusSurvey | None, *, web: bool) -> list[cl.Starter]:
-    """Offer questions for the web, such as the sample library answers, or what one's own documents speak of.
-
-    The page shows the first line of a label small (see public/dossier.css).
-    """
-    if survey is not None:
-        # The first theme of some of the documents, spread over all; one of several words is no guess at what it means.
-        told = [sorted(one.themes, key=lambda theme: " " not in theme) for one in survey.documents if one.themes]
-        themes = list(dict.fromkeys(one[0] for one in told))
-        label = words("starter_own_label", documents=words.counted(survey.total, "document"))
-        asked = [(label, words("starter_own", theme=theme)) for theme in themes[:: max(1, len(themes) // 3)][:3]]
-    else:
-        listed = json.loads((RESOURCES / "examples" / "starters.json").read_text(encoding="utf-8"))
-        # The samples are in English, and so is what they are asked.
-        asked = [
-            (words.said(one["label"]), words.said(one["message"]) if web else one["message"])
-            for one in listed["web" if web else "starters"]
-        ]
-    return [cl.Starter(label=f"{label}\n{message}", message=message) for label, message in asked]
 
 
 MAX_SAID = 5_000
@@ -203,51 +181,96 @@ class Chat:
 
     # ---- who and with what
 
+    @property
+    def owner(self) -> str:
+        """Who sits before the page at hand."""
+        return who(cl.context.session.user)
+
     def known_user(self, name: str, key: str) -> cl.User | None:
         """Log in with the key; the name is always `user`."""
         return cl.User(identifier=REMOTE) if name == REMOTE and is_the_key(self.site.settings, key) else None
 
-    async def starters(self, language: str = "en") -> list[cl.Starter]:
-        """Offer questions to begin with."""
-        texts, survey = ChatTexts(language.partition("-")[0]), None if self.team.sample else self._survey
-        return starters(texts, survey, web=bool(asked_web(self.team)))
+    async def starters(self, user: cl.User | None = None, language: str | None = None) -> list[cl.Starter]:
+        """Offer questions for the web, such as the sample library answers, or what one's own documents speak of.
 
+        The page shows the first line of a label small (see public/dossier.css).
+        """
+        words, survey = ChatTexts((language or "en").partition("-")[0]), self._survey
+        if self.team.sample:
+            where = "web" if asked_web(self.team) else "starters"
+            listed = json.loads((RESOURCES / "examples" / "starters.json").read_text(encoding="utf-8"))[where]
+            # The samples are in English, and so is what they are asked.
+            say = words.said if where == "web" else str
+            asked = [(words.said(one["label"]), say(one["message"])) for one in listed]
+        else:
+            # The first theme of some of the documents, spread over all; one of several words is no guess at its meaning.
+            told = [sorted(one.themes, key=lambda theme: " " not in theme) for one in survey.documents if one.themes]
+            themes = list(dict.fromkeys(one[0] for one in told))
+            label = words("starter_own_label", documents=words.counted(survey.total, "document"))
+            asked = [(label, words("starter_own", theme=theme)) for theme in themes[:: max(1, len(themes) // 3)][:3]]
+        return [cl.Starter(label=f"{label}\n{message}", message=message) for label, message in asked]
+
+    @shielded
     async def furnish(self) -> None:
-        """Set up commands, pickers and the settings of the user."""
-        await furnish(self.team, await self._settings(who(cl.context.session.user)))
+        """Set up the page at hand: commands, pickers and settings belong to the page, so every page gets them."""
+        emitter, words, given = cl.context.emitter, frame_words(), await self._settings(self.owner)
+        icons = {"research": "search"} if self.team.memory is None else {"research": "search", "memory": "library"}
+        about = {"button": False, "persistent": False}
+        commands: list[Any] = [
+            {"id": name, "description": words(f"command_{name}"), "icon": icon, **about} for name, icon in icons.items()
+        ]
+        depths = [
+            modes.ModeOption(
+                id=depth,
+                name=words("depth_is", depth=words(depth)),
+                description=words("rounds_up_to", rounds=bounds.rounds),
+                default=(given.mode or "standard") == depth,
+            )
+            for depth, bounds in MODES.items()
+        ]
+        await emitter.set_commands(commands)
+        await emitter.set_modes([modes.Mode(id="depth", name=words("depth_label"), options=depths)])
+        await cl.ChatSettings(dialog(self.team, given, words)).send()
         if not self._warm:
             # The model library takes seconds to import, and 130 MB: not before somebody comes, nor in the first answer.
             self._warm = True
             threading.Thread(target=self.team.warm_up, name="warm-up", daemon=True).start()
 
-    async def settle(self, given: object) -> None:
+    @shielded
+    async def settle(self, settings: dict[str, object]) -> None:
         """Keep what was set in the dialog; an entry that can't be read is said, and nothing is kept."""
-        owner = who(cl.context.session.user)
         try:
-            read = Preferences.read(given if isinstance(given, dict) else {})
+            read = Preferences.read(settings)
         except DossierError as error:
             await cl.context.emitter.send_toast(frame_words().notice(error), "error")
         else:
-            await self.history.keep_settings(owner, read.model_dump_json())
+            await self.history.keep_settings(self.owner, read.model_dump_json())
             await cl.context.emitter.send_toast(frame_words()("kept"), "success")
         # The page shows what is kept, whatever was typed.
         await self.furnish()
 
+    @shielded
     async def resume(self, thread: Any) -> None:
         """Furnish a page that opens an old chat, and add what its history does not hold yet."""
         await self.furnish()
         session = cl.context.session
         known = {step["id"] for step in thread.get("steps") or []}
         # In a context of its own: showing takes the place of the one at hand.
-        showing = self.outcomes.show_missing(thread["id"], who(session.user), session.user, known)
-        shown = await asyncio.get_running_loop().create_task(showing, context=contextvars.copy_context())
+        showing = self.outcomes.show_missing(thread["id"], session.user, known)
+        steps, elements = await asyncio.get_running_loop().create_task(showing, context=contextvars.copy_context())
         # Chainlit sends `thread` after this, in the place of whatever was shown before.
-        thread["steps"] = [*(thread.get("steps") or []), *shown[0]]
-        thread["elements"] = [*(thread.get("elements") or []), *(one.to_dict() for one in shown[1])]
+        thread["steps"] = [*(thread.get("steps") or []), *steps]
+        thread["elements"] = [*(thread.get("elements") or []), *(one.to_dict() for one in elements)]
         self.outcomes.again_soon(session, {step["id"] for step in thread["steps"]})
+
+    @shielded
+    async def missed(self, session: Any) -> None:
+        """Send a page what a cut connection made it miss."""
+        await self.outcomes.again(session)
 
     # ---- talking
 
+    @shielded
     async def message(self, message: cl.Message) -> None:
         """Answer a message. Its text alone counts as said: what was attached is searched, never obeyed."""
         await mirror(dict(message.to_dict()))
@@ -257,42 +280,35 @@ class Chat:
             thread = cl.context.session.thread_id
             if not await self.history.thread_name(thread):
                 await self._name(thread, plain_name(given[0].name))
-        await self.answer(message.content, message.command, message.modes or {}, given)
 
-    async def typed(self, text: object, about: object = "") -> None:
-        """Take what a button says as if it had been typed; one of a run's card says `about` which run."""
+        async def hear(conversation: Conversation) -> None:
+            taken = await self.team.take_files(given, conversation.state.scope.files) if given else UploadResult()
+            await conversation.hear(message.content, message.command, message.modes or {}, taken)
+
+        await self._conversed(hear)
+
+    @shielded
+    async def typed(self, action: cl.Action) -> None:
+        """Take the answer of a button as if it had been typed; one of a run's card says about which run."""
+        text, about = (action.payload.get(name) for name in ("text", "job_id"))
         if not isinstance(text, str) or not text.strip():
             return
         said = cl.Message(content=text[:MAX_SAID], type="user_message", author="You")
         await said.send()
         await mirror(dict(said.to_dict()))
         await cl.context.emitter.task_start()
+        run = about if isinstance(about, str) else ""
         try:
             async with cl.Step(name="on_message", type="run", parent_id=said.id):
-                await self.answer(said.content, None, {}, about=about if isinstance(about, str) else "")
+                await self._conversed(lambda conversation: conversation.hear(said.content, about=run))
         finally:
             await cl.context.emitter.task_end()
 
-    async def answer(
-        self,
-        text: str,
-        command: str | None,
-        modes: Mapping[str, str],
-        given: Sequence[UploadedFile] = (),
-        about: str = "",
-    ) -> None:
-        """Have the conversation answer and draw its acts."""
-
-        async def hear(conversation: Conversation) -> None:
-            taken = await self.team.take_files(given, conversation.state.scope.files) if given else UploadResult()
-            await conversation.hear(text, command, modes, taken, about)
-
-        await self._conversed(hear)
-
-    async def edited(self, given: object) -> str:
+    @shielded
+    async def edited(self, action: cl.Action) -> str:
         """Take an edit made on the contract's card; what could not be done is answered, for the card to show."""
         try:
-            edit = CardEdit.model_validate(given)
+            edit = CardEdit.model_validate(action.payload)
         except ValidationError as error:
             log.warning("an edit of a card can't be read: %s", error)
             return frame_words()("edit_unread")
@@ -305,12 +321,9 @@ class Chat:
     ) -> None:
         """Draw what the conversation does; how the talk stands is kept whatever happens.
 
-        Args:
-            talk: what is said to the conversation.
-            refusals: takes what could not be done, which else is drawn, too.
+        `refusals` takes what could not be done, which else is drawn, too.
         """
-        session = cl.context.session
-        owner = who(session.user)
+        session, owner = cl.context.session, self.owner
         self.site.allowance.take(f"user {owner}", ASKING)
         # One message of a chat at a time, from whichever tab: the phrase sent twice must find a run at the second.
         async with self._locks.setdefault(session.thread_id, asyncio.Lock()):
@@ -329,10 +342,10 @@ class Chat:
                 renderer.words = conversation.words
                 await renderer.draw(effect)
 
-            preferences = await self._settings(owner)
             conversation = Conversation(
-                self.team, before, show=show, on_text=renderer.streamed.on_text, owner=owner, preferences=preferences
-            )
+                self.team, before, show=show, on_text=renderer.streamed.on_text, owner=owner,
+                preferences=await self._settings(owner),
+            )  # fmt: skip
             here, waits = contextvars.copy_context(), set[asyncio.Task[None]]()
 
             def wait(said: Said) -> None:
@@ -372,13 +385,13 @@ class Chat:
     async def _settings(self, owner: str) -> Preferences:
         return kept(Preferences, await self.history.settings(owner))
 
-    # ---- buttons and interruptions
+    # ---- interruptions
 
+    @shielded
     async def stopped(self) -> None:
         """Say that the answer was broken off; a run of this chat is stopped too."""
-        session = cl.context.session
-        talk = await self._talk(session.thread_id)
-        job = self.team.jobs.get(talk.job_id, who(session.user)) if talk.job_id else None
+        talk = await self._talk(cl.context.session.thread_id)
+        job = self.team.jobs.get(talk.job_id, self.owner) if talk.job_id else None
         if job is not None and not job.over:
             self.team.jobs.stop(job)
         else:
@@ -395,7 +408,7 @@ class Chat:
             if not job.over:
                 self.team.jobs.stop(job)
                 await self.outcomes.ended(job)
-        files = texts_of(talk) if talk else set()
+        files = kept(ChatState, talk).texts
         dropped = await forget_texts(self.team.jobs, self.site.chats, files | given_to(jobs))
         await forget_with(self.team.memory, owner, texts=dropped)
         if (store := self.team.memory) is not None and jobs:
@@ -404,11 +417,12 @@ class Chat:
             if known:
                 self.outcomes.ask_soon(owner, "forget_deleted_ask", {"button_forget_it": yes, "button_keep": no})
 
-    async def forget_found(self, jobs: object) -> None:
+    @shielded
+    async def forget_found(self, action: cl.Action) -> None:
         """Forget what only some research found, once its chat is deleted; without any, nothing is forgotten."""
+        jobs, words = action.payload.get("jobs"), frame_words()
         ids = [job for job in jobs if isinstance(job, str)] if isinstance(jobs, list) else []
-        words, owner = frame_words(), who(cl.context.session.user)
-        gone = await forget_with(self.team.memory, owner, jobs=ids)
+        gone = await forget_with(self.team.memory, self.owner, jobs=ids)
         said = words("forgotten", things=words.counted(gone, "thing")) if ids else words("forget_kept")
         await cl.Message(content=said).send()
 
@@ -424,15 +438,3 @@ async def given_files(message: cl.Message) -> list[UploadedFile]:
         return given
 
     return await asyncio.to_thread(read)
-
-
-async def shielded(work: Callable[[], Awaitable[None]]) -> None:
-    """Run a handler; what goes wrong is said in the chat, since Chainlit swallows it or shows its inner text."""
-    try:
-        await work()
-    except DossierError as error:
-        log.warning("a message could not be answered: %s", error)
-        await cl.ErrorMessage(content=frame_words().notice(error)).send()
-    except Exception:
-        log.exception("a message could not be answered")
-        await cl.ErrorMessage(content=frame_words().notice(DossierError())).send()

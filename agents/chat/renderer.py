@@ -18,21 +18,13 @@ from chainlit.session import WebsocketSession, ws_sessions_id
 from chainlit.step import StepDict
 from chainlit.utils import utc_now
 
-from agents.api.reports import chat_markdown, live_tree
+from agents.api.reports import chat_markdown
+from agents.api.tree import live_tree
 from agents.chat import cards
 from agents.chat.cards import Props, contract_card, contract_line, run_card, scope_card, scope_line
 from agents.chat.history import History
 from agents.chat.runs import broken_line
-from agents.chat.state import (
-    Effect,
-    ManagerReply,
-    Refuse,
-    Say,
-    ShowContract,
-    ShownCard,
-    ShowScope,
-    Started,
-)
+from agents.chat.state import Effect, ManagerReply, Refuse, Say, ShowContract, ShownCard, ShowScope, Started
 from agents.chat.texts import ChatTexts
 from agents.contracts.report import OVER, ReportDocument
 from agents.jobs.client import Client
@@ -53,23 +45,23 @@ def uid(job_id: str, what: str) -> str:
     return str(uuid.uuid5(uuid.UUID(job_id), what))
 
 
-def tabs(thread_id: str, owner: str) -> list[WebsocketSession]:
-    """List the open tabs of a user on a chat."""
-    return [one for one in list(ws_sessions_id.values()) if one.thread_id == thread_id and who(one.user) == owner]
+def tabs(owner: str, thread_id: str | None = None) -> list[WebsocketSession]:
+    """List the open tabs of a user, on one chat or on any."""
+    mine = [one for one in list(ws_sessions_id.values()) if who(one.user) == owner]
+    return [one for one in mine if thread_id in {None, one.thread_id}]
 
 
-def other_tabs() -> list[WebsocketSession]:
-    """List the user's other open tabs on this chat."""
+async def to_others(event: str, data: Mapping[str, Any]) -> None:
+    """Show something in the user's other open tabs on this chat."""
     here = cl.context.session
-    return [tab for tab in tabs(here.thread_id, who(here.user)) if tab is not here]
+    for tab in tabs(who(here.user), here.thread_id):
+        if tab is not here:
+            await tab.emit(event, data)
 
 
-async def mirror(step: dict[str, Any], elements: tuple[dict[str, Any], ...] = ()) -> None:
+async def mirror(step: Mapping[str, Any], event: str = "new_message") -> None:
     """Show a message in the other tabs; there it hangs at the root, since its parent is known here only."""
-    for tab in other_tabs():
-        await tab.emit("new_message", {**step, "parentId": None})
-        for element in elements:
-            await tab.emit("element", element)
+    await to_others(event, {**step, "parentId": None})
 
 
 def _element(name: str, props: Props, **known: str) -> cl.CustomElement:
@@ -80,7 +72,9 @@ async def _sent(message: cl.Message, element: cl.CustomElement | None = None) ->
     """Send a message, with its card, here and to the other tabs."""
     message.elements = [element] if element else []
     await message.send()
-    await mirror(dict(message.to_dict()), (dict(element.to_dict()),) if element else ())
+    await mirror(message.to_dict())
+    if element:
+        await to_others("element", element.to_dict())
     return message
 
 
@@ -190,8 +184,7 @@ class Renderer:
         step = await self.history.reword(shown.message_id, self.words("phrase_line"))
         if step is not None:
             await cl.context.emitter.update_step(step)
-            for tab in other_tabs():
-                await tab.emit("update_message", {**step, "parentId": None})
+            await mirror(step, "update_message")
         await self._changed(element, props)
         return True
 
@@ -200,8 +193,7 @@ class Renderer:
         await self.history.put_props(element["id"], props)
         changed = {**element, "props": props}
         await cl.context.emitter.send_element(changed)
-        for tab in other_tabs():
-            await tab.emit("element", changed)
+        await to_others("element", changed)
 
     async def _retire(self, state: str) -> None:
         """Put the cards before this one out of use, so that nobody acts on what no longer stands."""
@@ -260,22 +252,19 @@ class Outcomes:
     def ask_soon(self, owner: str, name: str, answers: Mapping[str, cl.Action]) -> None:
         """Ask something in all pages of a user, in a moment: a page that has deleted its chat first turns to a new one.
 
-        Args:
-            owner: who is asked.
-            name: the text that asks.
-            answers: what the buttons do, by the text of their label.
+        Both the question and the labels of its buttons are given as names of texts.
         """
 
         async def asked() -> None:
             await asyncio.sleep(OPENING_S)
-            for tab in [one for one in list(ws_sessions_id.values()) if who(one.user) == owner]:
+            for tab in tabs(owner):
                 words, id = ChatTexts(str(tab.language).partition("-")[0]), str(uuid.uuid4())
-                message = _step(id, tab.thread_id, "assistant_message", None, "Dossier", words(name))
-                await tab.emit("new_message", message)
+                await tab.emit(
+                    "new_message", _step(id, tab.thread_id, "assistant_message", None, "Dossier", words(name))
+                )
                 for label, action in answers.items():
-                    await tab.emit(
-                        "action", {**action.to_dict(), "id": str(uuid.uuid4()), "forId": id, "label": words(label)}
-                    )
+                    told = {"id": str(uuid.uuid4()), "forId": id, "label": words(label)}
+                    await tab.emit("action", {**action.to_dict(), **told})
 
         self._aside(asked(), "ask")
 
@@ -292,14 +281,14 @@ class Outcomes:
 
     async def show(self, job: Job, user: Any) -> Shown:
         """Keep the outcome in the history and send it to the open tabs; doing it again changes nothing."""
-        shown = await self._outcome(job)
+        steps, elements = shown = await self._outcome(job)
         # Chainlit's data layer asks the context whether a browser has spoken yet: here there is none.
         init_http_context(thread_id=job.thread_id, user=user)
-        for step in shown[0]:
+        for step in steps:
             await self.history.create_step({**step})
-        for element in shown[1]:
+        for element in elements:
             await self.history.create_element(element)
-        for tab in tabs(job.thread_id, job.owner):
+        for tab in tabs(job.owner, job.thread_id):
             await _send(tab, shown)
         return shown
 
@@ -311,9 +300,9 @@ class Outcomes:
         jobs = [job for job in await self.jobs.in_thread(thread_id) if job.owner == owner]
         return [job for job in jobs if job.over and _name(job, "report") not in known]
 
-    async def show_missing(self, thread_id: str, owner: str, user: Any, known: Collection[str]) -> Shown:
+    async def show_missing(self, thread_id: str, user: Any, known: Collection[str]) -> Shown:
         """Show the outcomes of a chat that its history does not hold yet: the process ended in between."""
-        shown = [await self.show(job, user) for job in await self._over(thread_id, owner, known)]
+        shown = [await self.show(job, user) for job in await self._over(thread_id, who(user), known)]
         return [step for steps, _ in shown for step in steps], [one for _, elements in shown for one in elements]
 
     async def again(self, tab: Any, known: Collection[str] = (), delay_s: float = 0.0) -> None:
@@ -340,20 +329,14 @@ async def _send(tab: Any, shown: Shown) -> None:
 
 def outcome(job: Job, document: ReportDocument | None) -> Shown:
     """Make the messages that show how a run ended."""
-    elements, report = [], _name(job, "report")
+    elements, report, name = [], _name(job, "report"), _name(job, "report-element")
     if document is not None:
         # The Markdown stays the message's text: for copying, for searching the history, and for when the element
         # fails. The page hides it while the element stands (see public/dossier.css).
-        element = CustomElement(
-            id=_name(job, "report-element"),
-            name="ReportView",
-            props={"job_id": job.id, "grade": document.grade, "title": document.title},
-            thread_id=job.thread_id,
-            for_id=report,
-            # The browser wants one of address and key before it shows an element; it reads neither of a custom one.
-            chainlit_key=_name(job, "report-element"),
-        )
-        elements.append(element)
+        props = {"job_id": job.id, "grade": document.grade, "title": document.title}
+        # The browser wants one of address and key before it shows an element; it reads neither of a custom one.
+        known = {"id": name, "chainlit_key": name, "thread_id": job.thread_id, "for_id": report}
+        elements.append(_element("ReportView", props, **known))
 
     # Copying and rating are offered on the last message of a finished run only: hence a run around the report.
     run = _step(_name(job, "run"), job.thread_id, "run", None, "on_message", "")

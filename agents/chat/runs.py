@@ -2,7 +2,7 @@
 
 from typing import NoReturn
 
-from agents.api.tree import ROOT, STAGES, Tree, TreeView, rows, steer
+from agents.api.tree import ROOT, STAGES, TreeView, live_tree, steer
 from agents.chat.commands import Command, Edit, Part, Wish, asks_for_progress
 from agents.chat.drafting_talk import Talk
 from agents.chat.preferences import limits_words
@@ -24,17 +24,12 @@ _GUIDANCE = 120
 # ---- how it goes
 
 
-def view_of(job: Job) -> TreeView:
-    """Draw the tree of a job as it stands now."""
-    return Tree(job.run.events).view(job.run.now())
-
-
 _DOING = frozenset(("searching", "reading", "writing", "retrying"))
 
 
 def progress_line(job: Job, words: ChatTexts) -> str:
     """Say how a run is going: parts, sources, money, and what it waits for longest."""
-    view = view_of(job)
+    view = live_tree(job)
     leaves, spent = view.leaves, words.money(view.usage.cost_usd)
     # The server tells in English what is done now; elsewhere the stage has to do.
     now = view.now if words.language == "en" else words.said(STAGES[view.stage]) if view.now else ""
@@ -104,7 +99,7 @@ class Steering(Talk):
                 jobs.stop(job)
             case "finish":
                 jobs.steer(job, "finish")
-                await self.say("finishing", sources=self.words.counted(view_of(job).usage.sources, "source"))
+                await self.say("finishing", sources=self.words.counted(live_tree(job).usage.sources, "source"))
             case "pause":
                 await jobs.order(job, "pause")
                 await self.say("pausing")
@@ -120,7 +115,7 @@ class Steering(Talk):
         names = {"finish": "part_finishes", "retry": "part_again", "drop": "part_dropped", "stop": "part_stopped"}
         if order.op not in {"finish", "stop", "drop", "retry"} or not order.number:
             self._wider("wider_parts")
-        known = {row.n: row for row in rows(job) if row.n}
+        known = {row.n: row for row in live_tree(job).nodes if row.n}
         if (row := known.get(order.number)) is None:
             raise self.no("no_part_here", number=order.number, known=", ".join(known))
         change, shown = steer(self.team.jobs, job, row, order.op), {"number": row.n, "title": row.title}

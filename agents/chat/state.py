@@ -8,8 +8,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from pydantic import ValidationError
-
 from agents.chat.commands import Pick
 from agents.chat.texts import ChatTexts
 from agents.contracts.contract import Brief, Contract, Query
@@ -171,6 +169,12 @@ class ChatState(Frozen):
             }
         )
 
+    @property
+    def texts(self) -> set[str]:
+        """The texts of the files that it names, in whichever draft."""
+        scopes = (self.scope, *(draft.scope for draft in self.former))
+        return {file.card.text_hash for scope in scopes for file in scope.files}
+
     def stage(self, *, running: bool) -> Stage:
         """Say where the talk stands."""
         if running:
@@ -180,16 +184,6 @@ class ChatState(Frozen):
         if self.scope.queries:
             return "scoping"
         return "report" if self.job_id else "empty"
-
-
-def texts_of(state: str) -> set[str]:
-    """Name the texts of the files that a stored state names, in whichever draft; none where it can't be read."""
-    try:
-        read = ChatState.model_validate_json(state)
-    except ValidationError:
-        return set()
-    scopes = (read.scope, *(draft.scope for draft in read.former))
-    return {file.card.text_hash for scope in scopes for file in scope.files}
 
 
 def splits_of(scope: ScopingState) -> tuple[str, ...]:

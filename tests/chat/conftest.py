@@ -122,11 +122,11 @@ class Talker:
 
     async def reading(self):
         """Wait until all three branches of the run read, and the model holds them."""
-        from agents.chat.runs import view_of
+        from agents.api.tree import live_tree
 
         def read():
             (job,) = self.team.jobs.live()
-            return sum(node.state == "reading" for node in view_of(job).nodes) == 3
+            return sum(node.state == "reading" for node in live_tree(job).nodes) == 3
 
         await until(read)
 
@@ -242,12 +242,14 @@ def serve(app_module, tmp_path):
         with closing(sqlite3.connect(team.settings.data_dir / "chat.db")) as db, db:
             users = [(f"id-{name}", name) for name in ("local", "somebody", "mallory")]
             db.executemany("INSERT OR IGNORE INTO users VALUES (?, ?, '{}', '2026-01-01T00:00:00Z')", users)
-        app_module.chat, state.dossier_site = chat, site
+        state.dossier_site = site
+        app_module.handle(chat)
         data._data_layer, data._data_layer_initialized = chat.history, True
         return chat
 
     yield put
-    app_module.chat, state.dossier_site = before
+    state.dossier_site = before[1]
+    app_module.handle(before[0])
     ws_sessions_id.clear()
     data._data_layer, data._data_layer_initialized = before[0].history, True
 

@@ -7,8 +7,8 @@ import chainlit as cl
 import pytest
 from markdown_it import MarkdownIt
 
+from agents.api.tree import live_tree
 from agents.chat.renderer import uid
-from agents.chat.runs import view_of
 from agents.chat.state import ChatState
 from agents.chat.texts import ChatTexts
 from agents.contracts.contract import Query, ScopingInput
@@ -102,7 +102,7 @@ async def test_a_chat_opened_anew_goes_on_where_it_stood(held_chat):
     await page.say(QUESTION)
     await page.say(PHRASE)
     thread_id = page.session.thread_id
-    await until(lambda: view_of(held_chat.team.jobs.live()[0]).leaves)
+    await until(lambda: live_tree(held_chat.team.jobs.live()[0]).leaves)
 
     from chainlit.config import config
     from chainlit.context import init_ws_context
@@ -259,7 +259,7 @@ async def test_starters_are_such_as_the_samples_answer_or_drawn_from_ones_own_do
     assert await own.starters() == []  # nothing is read yet
     await own.open()
     await own._surveying
-    offered = await own.starters("de-AT")
+    offered = await own.starters(None, "de-AT")
     total = (await own.team.context().survey("")).total
     assert [one.message for one in offered] == [one.label.partition("\n")[2] for one in offered]
     assert offered[0].label.startswith(f"Aus Ihren {total} Dokumenten")
@@ -315,7 +315,7 @@ async def test_nothing_in_the_talk_leads_to_another_site_whatever_a_model_says_o
     page = Page()
     await page.say(QUESTION)
     await page.say(PHRASE)
-    await until(lambda: view_of(chat.team.jobs.live()[0]).leaves)
+    await until(lambda: live_tree(chat.team.jobs.live()[0]).leaves)
     await page.say("How is it going?")
     await page.say("drop part 1")
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from agents.chat.runs import view_of
+from agents.api.tree import live_tree
 from agents.chat.state import ChatState, ManagerReply, Refuse, Say, ShowContract, ShowScope, Started
 from agents.chat.texts import ChatTexts
 from agents.contracts.contract import Query, ScopingTurn
@@ -706,8 +706,8 @@ async def test_a_branch_is_stopped_by_its_number_and_the_others_go_on(held):
     (act,) = await held("stop branch 2")
 
     assert act.text.startswith("Noted as change 1 to the contract: part 2 “")
-    await until(lambda: {node.n: node.state for node in view_of(started.job).nodes}["2"] == "stopped")
-    assert {node.n: node.state for node in view_of(started.job).nodes}["1"] == "reading"
+    await until(lambda: {node.n: node.state for node in live_tree(started.job).nodes}["2"] == "stopped")
+    assert {node.n: node.state for node in live_tree(started.job).nodes}["1"] == "reading"
     held.model.go.set()
     await asyncio.wait_for(started.job.wait(), 30)
     assert started.job.report.grade == "partial"
@@ -851,7 +851,7 @@ async def test_what_the_talk_and_its_drafts_took_is_in_the_books_of_the_job_that
     asked = sum(model.tokens)
     assert (actual.tokens_in + actual.tokens_out, actual.model_calls) == (asked, len(model.asked))
     assert actual.cost_usd == pytest.approx(0.01 * len(model.asked))
-    assert view_of(act.job).usage.tokens == act.job.summary().tokens == asked > before
+    assert live_tree(act.job).usage.tokens == act.job.summary().tokens == asked > before
     ((row, *_), _) = await talker.team.jobs.listed(None)
     assert (row.tokens, row.cost_usd) == (asked, pytest.approx(actual.cost_usd))
     assert talker.state.scope.spent == ()

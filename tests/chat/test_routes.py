@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from agents.chat.runs import view_of
+from agents.api.tree import live_tree
 from agents.offline import OfflineModel
 from tests.chat.conftest import Page, make_team, until
 from tests.unit.report_world import judged
@@ -114,7 +114,7 @@ async def test_a_run_is_stopped_by_its_route(held_chat, http):
     await page.say(QUESTION)
     await page.say(PHRASE)
     (job,) = held_chat.team.jobs.of("local")
-    await until(lambda: sum(node.state == "reading" for node in view_of(job).nodes) == 3)
+    await until(lambda: sum(node.state == "reading" for node in live_tree(job).nodes) == 3)
     tree = (await http.get(f"/research/jobs/{job.id}/tree")).json()
     assert tree["minutes"] == 5.0
     assert tree["reserve_s"] == 90.0
@@ -415,7 +415,7 @@ async def test_a_stopped_branch_is_tried_again_by_its_route_and_one_at_work_is_n
     await page.say(QUESTION)
     await page.say("Authorized to execute")
     (job,) = held_chat.team.jobs.of("local")
-    await until(lambda: sum(node.state == "reading" for node in view_of(job).nodes) == 3)
+    await until(lambda: sum(node.state == "reading" for node in live_tree(job).nodes) == 3)
     route = f"/research/jobs/{job.id}/nodes/job/0"
 
     early = await http.post(f"{route}/1/retry")
@@ -440,7 +440,7 @@ async def test_a_branch_is_stopped_by_its_route_and_a_stranger_stops_none(held_c
     await page.say(QUESTION)
     await page.say("Authorized to execute")
     (job,) = held_chat.team.jobs.of("local")
-    await until(lambda: sum(node.state == "reading" for node in view_of(job).nodes) == 3)
+    await until(lambda: sum(node.state == "reading" for node in live_tree(job).nodes) == 3)
 
     answer = await http.post(f"/research/jobs/{job.id}/nodes/job/0/1/stop")
 

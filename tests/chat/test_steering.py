@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from agents.api.tree import live_tree
 from agents.chat.renderer import outcome_text
-from agents.chat.runs import view_of
 from agents.chat.state import Refuse, Say, Started
 from agents.chat.texts import ChatTexts
 from agents.contracts.verification import Judgement
@@ -36,7 +36,7 @@ class Best(ScriptedSearcher):
 
 
 def states(job):
-    return {row.n: row.state for row in view_of(job).nodes if row.n}
+    return {row.n: row.state for row in live_tree(job).nodes if row.n}
 
 
 async def started(talker):
