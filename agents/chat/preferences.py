@@ -60,19 +60,17 @@ class Preferences(Frozen):
         Raises:
             BadRequest: an entry can't be read; the message says which.
         """
-
-        def chosen(name: str) -> str:
-            value = given.get(name)
-            text = value.strip() if isinstance(value, str) else ""
-            return "" if text == USUAL else text
-
-        time, mode, language, place = chosen("time"), chosen("depth"), chosen("language").casefold(), chosen("places")
-        if mode and mode not in get_args(Mode):
-            raise BadRequest("“{given}” is no depth. Nothing was changed.", given=mode[:40])
-        if language and language not in patterns().languages:
-            raise BadRequest("“{given}” is no language I know. Nothing was changed.", given=language[:40])
-        if place and place not in PLACES:
-            raise BadRequest("“{given}” is no place to search. Nothing was changed.", given=place[:40])
+        texts = {name: value.strip() for name, value in given.items() if isinstance(value, str)}
+        said = {name: "" if text == USUAL else text for name, text in texts.items()}
+        time, mode, place = (said.get(name, "") for name in ("time", "depth", "places"))
+        language, languages = said.get("language", "").casefold(), patterns().languages
+        for text, known, refusal in (
+            (mode, get_args(Mode), "“{given}” is no depth. Nothing was changed."),
+            (language, languages, "“{given}” is no language I know. Nothing was changed."),
+            (place, PLACES, "“{given}” is no place to search. Nothing was changed."),
+        ):
+            if text and text not in known:
+                raise BadRequest(refusal, given=text[:40])
         minutes = (
             TIMES[time] if time in TIMES else minutes_of(time.removesuffix("minutes")) if time else DEFAULT_MINUTES
         )
@@ -80,11 +78,11 @@ class Preferences(Frozen):
             time_given=bool(time),
             minutes=minutes,
             mode="deep" if mode == "deep" else "standard" if mode else None,
-            language=patterns().languages[language] if language else None,
-            exclude_domains=_domains(chosen("exclude")),
+            language=languages[language] if language else None,
+            exclude_domains=_domains(said.get("exclude", "")),
             places=(PLACES[place],) if place else (),
-            models=tuple((role, name) for role in ROLES if (name := chosen(f"model_{role}"))),
-            memory=chosen("memory") != NO_MEMORY,
+            models=tuple((role, name) for role in ROLES if (name := said.get(f"model_{role}"))),
+            memory=said.get("memory") != NO_MEMORY,
         )
 
     @property
@@ -117,19 +115,16 @@ def _domains(text: str) -> tuple[str, ...]:
 def preferred(scope: ScopingState, given: Preferences) -> ScopingState:
     """Begin a question with what the user set; what was said before the question stands."""
     time = given.time_given and scope.minutes == DEFAULT_MINUTES
-    places = bool(given.places) and not scope.places
+    places = () if scope.places else given.places
     marks = {
-        "time": time,
-        "depth": given.mode is not None and given.mode == scope.mode,
-        "exclude": bool(given.exclude_domains),
-        "places": places,
-        "models": bool(given.models),
-    }
+        "time": time, "depth": given.mode == scope.mode, "exclude": given.exclude_domains, "places": places,
+        "models": given.models,
+    }  # fmt: skip
     return scope.model_copy(
         update={
             "minutes": given.minutes if time else scope.minutes,
             "exclude_domains": tuple(dict.fromkeys((*scope.exclude_domains, *given.exclude_domains))),
-            "places": given.places if places else scope.places,
+            "places": places or scope.places,
             "models": given.models,
             "preset": tuple(name for name, is_set in marks.items() if is_set),
         }
@@ -143,6 +138,11 @@ def in_language(scope: ScopingState, given: Preferences) -> ScopingState:
     return scope.model_copy(update={"language": given.language, "preset": (*scope.preset, "language")})
 
 
+SPOKEN_OF = {
+    "time_given": "time", "mode": "depth", "language": "language", "places": "places",
+    **dict.fromkeys(("domains", "exclude_domains", "lift", "all_domains"), "exclude"),
+}  # fmt: skip
+"""Which of the user's settings an edit of a draft speaks about: it is the talk's from then on."""
 T = TypeVar("T")
 
 
@@ -165,31 +165,27 @@ def edited(scope: ScopingState, edit: Edit) -> ScopingState:
     date_to = edit.date_to or (None if both else scope.date_to)
     if date_from and date_to and date_from > date_to:
         raise BadRequest("{first} is after {last}. Nothing was changed.", first=date_from[:4], last=date_to[:4])
-    # What of the user's settings an edit speaks about is the talk's from then on.
-    speaks = {
-        "time": edit.time_given,
-        "depth": edit.mode is not None,
-        "language": edit.language is not None,
-        "exclude": bool(edit.exclude_domains or edit.lift or edit.domains or edit.all_domains),
-        "places": edit.places is not None,
-    }
+    spoken = {SPOKEN_OF.get(name) for name in edit.model_fields_set}
+
+    def domains(before: tuple[str, ...], more: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+        """A domain is asked for or left out, never both: what was said last holds."""
+        left = [name for name in before if name not in {*other, *edit.lift} and not edit.all_domains]
+        return tuple(dict.fromkeys((*left, *more)))
+
     return scope.model_copy(
         update={
             "queries": queries,
             "mode": edit.mode or scope.mode,
             "minutes": edit.minutes if edit.time_given else scope.minutes,
-            # A domain is asked for or left out, never both: what was said last holds.
-            "domains": _limited_domains(scope.domains, edit.domains, (*edit.exclude_domains, *edit.lift), edit),
-            "exclude_domains": _limited_domains(
-                scope.exclude_domains, edit.exclude_domains, (*edit.domains, *edit.lift), edit
-            ),
+            "domains": domains(scope.domains, edit.domains, edit.exclude_domains),
+            "exclude_domains": domains(scope.exclude_domains, edit.exclude_domains, edit.domains),
             "language": edit.language or scope.language,
             "date_from": date_from,
             "date_to": date_to,
             "files": files,
             "places": scope.places if edit.places is None else edit.places,
             "memory": None if edit.memory is False else scope.memory,
-            "preset": tuple(name for name in scope.preset if not speaks.get(name)),
+            "preset": tuple(name for name in scope.preset if name not in spoken),
         }
     )
 
@@ -201,44 +197,36 @@ def _without(items: Sequence[T], numbers: Sequence[int], missing: str) -> tuple[
     return tuple(one for number, one in enumerate(items, start=1) if number not in numbers)
 
 
-def _limited_domains(
-    before: tuple[str, ...], more: tuple[str, ...], gone: tuple[str, ...], edit: Edit
-) -> tuple[str, ...]:
-    kept = () if edit.all_domains else tuple(name for name in before if name not in gone)
-    return tuple(dict.fromkeys((*kept, *more)))
-
-
 def changes(before: Contract, after: Contract, words: ChatTexts) -> tuple[str, ...]:
     """Say what differs between two drafts, in plain words; empty when nothing that binds does."""
     old, new = before.brief, after.brief
-    said: list[str] = []
     old_texts, new_texts = [query.text for query in old.queries], [query.text for query in new.queries]
-    said += [words("dropped", title=text) for text in old_texts if text not in new_texts]
-    said += [words("added", title=text) for text in new_texts if text not in old_texts]
-    if old.mode != new.mode:
-        said.append(words("other_depth", new=words(new.mode), old=words(old.mode), rounds=after.caps.rounds))
-    if old.minutes != new.minutes:
-        said.append(words("instead", new=words.minutes(new.minutes), old=words.minutes(old.minutes)))
-    if old.language != new.language:
-        named = {"new": words.language_name(new.language), "old": words.language_name(old.language)}
-        said.append(words("other_language", **named))
-    if old.domains != new.domains:
-        said.append(words("only", names=", ".join(new.domains)) if new.domains else words("all_domains"))
-    if old.exclude_domains != new.exclude_domains:
-        left_out = ", ".join(new.exclude_domains)
-        said.append(words("without", names=left_out) if left_out else words("none_left_out"))
-    before_files, after_files = ({file.card.url: file.name for file in brief.files} for brief in (old, new))
-    said += [words("searched_too", name=name) for url, name in after_files.items() if url not in before_files]
-    said += [words("without_file", name=name) for url, name in before_files.items() if url not in after_files]
-    if old.places != new.places:
-        said.append(words("search_web" if set(new.places) == {"web"} else "search_own" if new.places else "search_all"))
-    if (old.memory is None) != (new.memory is None):
-        said.append(words("memory_on" if new.memory else "memory_off"))
-    if (old.date_from, old.date_to) != (new.date_from, new.date_to):
-        said.append(words("dates", dates=dates_words(new.date_from, new.date_to, words) or words("open")))
-    if not said and before.hash != after.hash:
-        said.append(words("drafted_anew"))
-    return tuple(said)
+    old_files, new_files = ({file.card.url: file.name for file in brief.files} for brief in (old, new))
+    old_dates, new_dates = (dates_words(brief.date_from, brief.date_to, words) for brief in (old, new))
+    left_out = ", ".join(new.exclude_domains)
+    searched = "search_web" if set(new.places) == {"web"} else "search_own" if new.places else "search_all"
+    depth = {"new": words(new.mode), "old": words(old.mode), "rounds": after.caps.rounds}
+    time = {"new": words.minutes(new.minutes), "old": words.minutes(old.minutes)}
+    language = {"new": words.language_name(new.language), "old": words.language_name(old.language)}
+    only = words("only", names=", ".join(new.domains)) if new.domains else words("all_domains")
+    without = words("without", names=left_out) if left_out else words("none_left_out")
+    memory = words("memory_on" if new.memory else "memory_off")
+    told = [
+        *((text not in new_texts, words("dropped", title=text)) for text in old_texts),
+        *((text not in old_texts, words("added", title=text)) for text in new_texts),
+        (old.mode != new.mode, words("other_depth", **depth)),
+        (old.minutes != new.minutes, words("instead", **time)),
+        (old.language != new.language, words("other_language", **language)),
+        (old.domains != new.domains, only),
+        (old.exclude_domains != new.exclude_domains, without),
+        *((url not in old_files, words("searched_too", name=name)) for url, name in new_files.items()),
+        *((url not in new_files, words("without_file", name=name)) for url, name in old_files.items()),
+        (old.places != new.places, words(searched)),
+        ((old.memory is None) != (new.memory is None), memory),
+        (old_dates != new_dates, words("dates", dates=new_dates or words("open"))),
+    ]
+    said = tuple(text for differs, text in told if differs)
+    return said or ((words("drafted_anew"),) if before.hash != after.hash else ())
 
 
 def limits_words(of: Brief | Edit, words: ChatTexts) -> list[str]:
@@ -249,10 +237,10 @@ def limits_words(of: Brief | Edit, words: ChatTexts) -> list[str]:
     return [*said, words("dates", dates=dates)] if dates else said
 
 
-def dates_words(date_from: str | None, date_to: str | None, words: ChatTexts) -> str:
+def dates_words(first: str | None, last: str | None, words: ChatTexts) -> str:
     """Write a range of dates; empty when it is open on both sides."""
-    if date_from and date_to:
-        return words("from_to", first=date_from, last=date_to)
-    if date_from:
-        return words("since", date=date_from)
-    return words("until", date=date_to) if date_to else ""
+    if not first and not last:
+        return ""
+    return words(
+        "from_to" if first and last else "since" if first else "until", first=first, last=last, date=first or last
+    )
