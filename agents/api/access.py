@@ -1,4 +1,4 @@
-"""Who is asking: the dependency of every route of ours, and the log-in that nobody sees on loopback.
+"""Who is asking, and what every request passes before a route or Chainlit sees it.
 
 What a browser may do with the server: own origin only, own assets only. Chainlit checks no origin on its socket, sends no
 security headers, and its page links to fonts and styles elsewhere.
@@ -25,46 +25,36 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from agents.api.app_state import AddressLimit, Site, cost_of
-from agents.api.error_responses import ApiError
+from agents.api.app_state import Site, cost_of
+from agents.api.error_responses import ApiError, as_api_error
 from agents.api.serve import LOCAL, is_the_key, on_loopback, owner_name
-from agents.core.settings import LOOPBACK, Settings
+from agents.core.errors import TooMany
+from agents.core.settings import LOOPBACK
 from agents.search.uploads import MAX_BYTES
 
 _UNKNOWN = ApiError(401, "unauthorized", "Log in, or send the key as `Authorization: Bearer …`.")
 
 
 async def caller(request: Request) -> str:
-    """Name the caller, and count the request as that user's.
-
-    Raises:
-        ApiError: 401; neither the key nor a session that was logged in.
-        TooMany: this user has asked for as much as one may for now.
-    """
-    site = site_of(request)
-    name = await _named(request, site.settings)
-    site.allowance.take(f"user {name}", cost_of(request.method, request.url.path))
-    return name
-
-
-async def _named(request: Request, settings: Settings) -> str:
+    """Name the caller, and count the request as that user's; neither the key nor a session is a 401."""
+    site, user = site_of(request), None
     scheme, _, given = request.headers.get("authorization", "").partition(" ")
     bearer = given.strip() if scheme.lower() == "bearer" else ""
-    if bearer and is_the_key(settings, bearer):
-        return owner_name(settings)
-    if on_loopback(settings.host):
-        # The chat's own log-in asks for nothing here either; origin and host were checked before (see `RequestGuard`).
-        return LOCAL
-    token = get_token_from_cookies(request.cookies) or bearer
-    if not token:
-        raise _UNKNOWN
-    try:
-        user = await get_current_user(token)
-    except HTTPException as error:
-        raise _UNKNOWN from error
+    if bearer and is_the_key(site.settings, bearer):
+        user = owner_name(site.settings)
+    elif on_loopback(site.settings.host):
+        # The chat's own log-in asks for nothing here either; origin and host were checked before (see `Gate`).
+        user = LOCAL
+    elif token := get_token_from_cookies(request.cookies) or bearer:
+        try:
+            known = await get_current_user(token)
+        except HTTPException as error:
+            raise _UNKNOWN from error
+        user = str(known.identifier) if known else None
     if user is None:
         raise _UNKNOWN
-    return str(user.identifier)
+    site.allowance.take(f"user {user}", cost_of(request.method, request.url.path))
+    return user
 
 
 def site_of(request: Request) -> Site:
@@ -90,74 +80,11 @@ def answering(send: Send, change: Callable[[MutableHeaders], None]) -> Send:
     return sending
 
 
-class LocalLogin:
-    """Logs the local user in with the page itself.
-
-    Chainlit's own way asks first, is refused, goes to the log-in page and comes back to an empty chat: the address of a
-    chat that is opened in another browser would be lost on the way.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on; a page that is opened without a session gets one."""
-        if scope["type"] != "http" or scope["method"] != "GET":
-            await self.app(scope, receive, send)
-            return
-        request = Request(scope)
-        if "text/html" not in request.headers.get("accept", "") or get_token_from_cookies(request.cookies):
-            await self.app(scope, receive, send)
-            return
-        made = Response()
-        set_auth_cookie(request, made, create_jwt(User(identifier=LOCAL)))
-
-        def log_in(headers: MutableHeaders) -> None:
-            for cookie in made.headers.getlist("set-cookie"):
-                headers.append("set-cookie", cookie)
-
-        await self.app(scope, receive, answering(send, log_in))
-
-
 UPLOADS, IMPORT = "/project/file", "/memory/import"
 FRAMING = 100_000
 """Bytes of a request beside the file itself, at most."""
 MAX_BODY = 1_000_000
 """Bytes of the body of any other request: read before it is known who asks."""
-_SANDBOX = {"content-security-policy": "sandbox; default-src 'none'", "x-content-type-options": "nosniff"}
-
-
-class BodyBounds:
-    """Refuses bodies that are too large before and while they are read, and gives uploads back as harmless downloads."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        upload = scope["path"].startswith(UPLOADS)
-        most, why = (MAX_BYTES + FRAMING, TOO_LARGE) if upload or scope["path"] == IMPORT else (MAX_BODY, TOO_LONG)
-        said = Headers(scope=scope).get("content-length", "")
-        if said.isdecimal() and int(said) > most:
-            await (JSONResponse({"detail": why}, 413) if upload else ApiError(413, "too_large", why).response())(
-                scope, receive, send
-            )
-            return
-        read = 0
-
-        async def bounded() -> Message:
-            nonlocal read
-            message = await receive()
-            read += len(message.get("body", b""))
-            if read > most:
-                raise HTTPException(413, why)
-            return message
-
-        await self.app(scope, bounded, answering(send, lambda headers: headers.update(_SANDBOX)) if upload else send)
-
-
 TOO_LARGE = f"Files may have up to {MAX_BYTES // 1_000_000} MB."
 MOST_HELD = 2_000_000_000
 """Bytes of files that lie on the disk for the open pages of one user, at most; each page's go an hour after it closed."""
@@ -202,7 +129,8 @@ CSP = (
     "worker-src 'self' blob:; frame-ancestors 'none'; object-src 'none'; base-uri 'self'; form-action 'self'"
 )
 """Nothing is loaded from, or sent to, anywhere else: text out of a web page cannot leak through an image's address."""
-
+_SANDBOX = "sandbox; default-src 'none'"
+"""What is uploaded is given back as a harmless download."""
 _HEADERS = {
     "content-security-policy": CSP,
     "x-content-type-options": "nosniff",
@@ -213,15 +141,18 @@ _HEADERS = {
 _OUTSIDE = re.compile(
     r'<(?:link|script)\b[^>]*(?:href|src)="(?:https?:)?//[^>]*>(?:\s*</script>)?|<meta property="og:(?:image|url)"[^>]*>'
 )
+"""Everything in a page that a browser would load from elsewhere."""
 
 
-def without_outside_assets(page: str) -> str:
-    """Take everything out of a page that a browser would load from elsewhere."""
-    return _OUTSIDE.sub("", page)
+class Gate:
+    """Stands before everything else.
 
-
-class RequestGuard:
-    """Refuses requests that a foreign page makes a browser send, sockets included; adds the headers."""
+    It refuses requests that a foreign page makes a browser send, sockets included; an address that asks too much, before
+    anything looks at who it is, so that guessing keys is slow; and bodies that are too large, before and while they are
+    read. It adds the headers, and logs the local user in with the page itself: Chainlit's own way asks first, is refused,
+    goes to the log-in page and comes back to an empty chat, and the address of a chat that is opened in another browser
+    would be lost on the way.
+    """
 
     def __init__(self, app: ASGIApp, host: str, port: int) -> None:
         self.app, self.loopback = app, on_loopback(host)
@@ -231,19 +162,48 @@ class RequestGuard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in {"http", "websocket"}:
             await self.app(scope, receive, send)
-        elif why := self.refusal(Headers(scope=scope)):
+            return
+        foreign = self._foreign(Headers(scope=scope))
+        if scope["type"] == "websocket":
             # A socket that was not accepted is closed: the server answers 403.
-            closed = {"type": "websocket.close", "code": 1008, "reason": why}
-            await (
-                send(closed)
-                if scope["type"] == "websocket"
-                else ApiError(403, "forbidden", why).response()(scope, receive, send)
-            )
-        else:
-            await self.app(scope, receive, answering(send, self._complete))
+            closed = {"type": "websocket.close", "code": 1008, "reason": foreign}
+            await (send(closed) if foreign else self.app(scope, receive, send))
+            return
+        request, read, made = Request(scope), 0, Response()
+        page = scope["method"] == "GET" and "text/html" in request.headers.get("accept", "")
+        upload = scope["path"].startswith(UPLOADS)
+        most, why = (MAX_BYTES + FRAMING, TOO_LARGE) if upload or scope["path"] == IMPORT else (MAX_BODY, TOO_LONG)
 
-    def refusal(self, headers: Headers) -> str:
-        """Say why a request is refused; empty when it is not."""
+        async def bounded() -> Message:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > most:
+                raise HTTPException(413, why)
+            return message
+
+        def complete(headers: MutableHeaders) -> None:
+            if upload:
+                headers["content-security-policy"] = _SANDBOX
+            for cookie in made.headers.getlist("set-cookie"):
+                headers.append("set-cookie", cookie)
+            for name, value in _HEADERS.items():
+                headers.setdefault(name, value)
+
+        said = request.headers.get("content-length", "")
+        answer: ASGIApp = self.app
+        if foreign:
+            answer = ApiError(403, "forbidden", foreign).response()
+        elif too_many := self._too_many(scope):
+            answer = as_api_error(too_many).response()
+        elif said.isdecimal() and int(said) > most:
+            answer = JSONResponse({"detail": why}, 413) if upload else ApiError(413, "too_large", why).response()
+        elif self.loopback and page and not get_token_from_cookies(request.cookies):
+            set_auth_cookie(request, made, create_jwt(User(identifier=LOCAL)))
+        await answer(scope, bounded, answering(send, complete))
+
+    def _foreign(self, headers: Headers) -> str:
+        """Say why a request is refused that is none of this server's pages'; empty when it is one."""
         authority, origin = headers.get("host", ""), headers.get("origin")
         try:
             host, site = urlsplit(f"//{authority}").hostname or "", urlsplit(origin or "").netloc
@@ -259,9 +219,14 @@ class RequestGuard:
         return ""
 
     @staticmethod
-    def _complete(headers: MutableHeaders) -> None:
-        for name, value in _HEADERS.items():
-            headers.setdefault(name, value)
+    def _too_many(scope: Scope) -> TooMany | None:
+        cost = cost_of(scope["method"], scope["path"])
+        if cost and scope.get("client"):
+            try:
+                scope["app"].state.dossier_site.allowance.take(f"address {scope['client'][0]}", cost)
+            except TooMany as error:
+                return error
+        return None
 
 
 class BelowPath:
@@ -298,18 +263,13 @@ def harden(host: str, port: int, path: str = "") -> None:
     if getattr(app.state, "dossier_hardened", False):
         return
     app.state.dossier_hardened = True
-    if on_loopback(host):
-        app.add_middleware(LocalLogin)
-    app.add_middleware(BodyBounds)
     take_uploads()
-    app.add_middleware(AddressLimit)
-    # Added last, so that it stands before everything else.
-    app.add_middleware(RequestGuard, host=host, port=port)
+    app.add_middleware(Gate, host=host, port=port)
     if path:
         app.add_middleware(BelowPath, path=path)
 
     page: Callable[[str], str] = chainlit_server.get_html_template
-    chainlit_server.get_html_template = lambda root_path: without_outside_assets(page(root_path))
+    chainlit_server.get_html_template = lambda root_path: _OUTSIDE.sub("", page(root_path))
 
     delete = WebsocketSession.delete
 

@@ -17,9 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from weakref import WeakValueDictionary
 
-from starlette.types import ASGIApp, Receive, Scope, Send
-
-from agents.api.error_responses import ApiError, as_api_error, is_ours
+from agents.api.error_responses import ApiError, is_ours
 from agents.api.metrics import Meter
 from agents.contracts.frozen import Frozen, digest
 from agents.core.errors import TooMany
@@ -185,24 +183,6 @@ def cost_of(method: str, path: str) -> int:
     if method == "POST" and (is_ours(path) or path == LOG_IN):
         return ASKING
     return 1 if is_ours(path) or method not in {"GET", "HEAD"} else 0
-
-
-class AddressLimit:
-    """Refuses an address that asks too much with 429, before anything looks at who it is: guessing keys is slow too."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it."""
-        cost = cost_of(scope["method"], scope["path"]) if scope["type"] == "http" else 0
-        if cost and scope.get("client"):
-            try:
-                scope["app"].state.dossier_site.allowance.take(f"address {scope['client'][0]}", cost)
-            except TooMany as error:
-                await as_api_error(error).response()(scope, receive, send)
-                return
-        await self.app(scope, receive, send)
 
 
 log = logging.getLogger(__name__)
