@@ -34,13 +34,9 @@ SAMPLE_DOCUMENTS = (
 )
 NOTHING_LEAVES = "Nothing leaves this computer."
 PROVIDERS = {
-    "openai": "OpenAI",
-    "anthropic": "Anthropic",
-    "gemini": "Google",
-    "mistral": "Mistral",
-    "deepseek": "DeepSeek",
+    "openai": "OpenAI", "anthropic": "Anthropic", "gemini": "Google", "mistral": "Mistral", "deepseek": "DeepSeek",
     "openrouter": "OpenRouter",
-}
+}  # fmt: skip
 
 
 class Cell(Frozen):
@@ -68,12 +64,7 @@ class About(Frozen):
 
 
 def about(team: Team, own: int = 0) -> About:
-    """Describe how a team is set up.
-
-    Args:
-        team: whose settings are described.
-        own: documents in the user's library, once they were counted.
-    """
+    """Describe how a team is set up; `own` is the number of documents in the user's library, once they were counted."""
     offline, sample = not team.engine.reasons, team.sample
     web, receivers = asked_web(team), asked_of(team)
     cut_off = not web and bool(_hosts(team))
@@ -86,30 +77,27 @@ def about(team: Team, own: int = 0) -> About:
         documents = f"Web search can't be reached from here, so it is left out. {documents}"
     elif web:
         documents = "Searched: the web." if sample else f"Searched: the web. {documents}"
-    going = [
-        (web, f"Search words go to {_and(web)}, and pages that are found are fetched from their sites."),
-        (receivers, f"Your questions and passages of the documents go to {_and(receivers)}."),
-        (others, f"Where that fails, they go to {_and(others)}."),
-    ]
-    said = [line for to, line in going if to]
-    leaves = " ".join([*said, "Nothing else leaves this computer."]) if said else NOTHING_LEAVES
+    going = {
+        f"Search words go to {_and(web)}, and pages that are found are fetched from their sites.": web,
+        f"Your questions and passages of the documents go to {_and(receivers)}.": receivers,
+        f"Where that fails, they go to {_and(others)}.": others,
+        "Nothing else leaves this computer.": web or receivers or others,
+    }
+    leaves = " ".join(line for line, to in going.items() if to) or NOTHING_LEAVES
 
     writer = "Offline engine" if offline else ", ".join(one.partition("/")[2] or one for one in team.engine.names)
     asked = f"Asked at {_and(receivers)}" if receivers else ""
     searched = "The web" if web else "Sample documents" if sample else "Your library"
+    beside = "Web search is out of reach" if cut_off else "Invented: nothing in them is real" if sample else ""
     if web:
         beside = "" if sample else "and your library"
-    else:
-        beside = "Web search is out of reach" if cut_off else "Invented: nothing in them is real" if sample else ""
-    sent = [*(["Search words"] if web else []), *(["questions and passages"] if receivers else [])]
+    sent = ", ".join([*(["Search words"] if web else []), *(["questions and passages"] if receivers else [])])
+    to = f"to {_and((*web, *receivers))}" if sent else "Questions and files stay here"
     cells = (
         Cell(name="Writes with", value=writer, note="Free, on this computer" if offline else asked),
         Cell(name="Searches in", value=searched, note=beside, count=0 if web or sample else own),
-        Cell(
-            name="Leaves this computer", value=", ".join(sent).capitalize() if sent else "Nothing",
-            note=f"to {_and((*web, *receivers))}" if sent else "Questions and files stay here",
-        ),
-    )  # fmt: skip
+        Cell(name="Leaves this computer", value=sent.capitalize() or "Nothing", note=to),
+    )
     return About(
         engine=team.engine.name, documents=documents, leaves=leaves, lines=(engine, documents, leaves), cells=cells,
         sample=sample, offline=offline,
@@ -128,14 +116,10 @@ def _hosts(team: Team) -> tuple[str, ...]:
 
 def asked_of(team: Team, models: tuple[str, ...] | None = None) -> tuple[str, ...]:
     """Name the model providers that are asked: those of all roles where no models are given."""
-    base = team.settings.api_base
-    names: list[str] = []
-    for model in team.engine.names if models is None else models:
-        provider = model.partition("/")[0]
-        if model == OFFLINE:
-            continue
-        names.append(base if base and provider == "openai" else PROVIDERS.get(provider, provider))
-    return tuple(dict.fromkeys(names)) if team.engine.reasons else ()
+    asked = team.engine.names if models is None else models
+    providers = [name.partition("/")[0] for name in asked if name != OFFLINE and team.engine.reasons]
+    named = PROVIDERS | ({"openai": team.settings.api_base} if team.settings.api_base else {})
+    return tuple(dict.fromkeys(named.get(provider, provider) for provider in providers))
 
 
 def _and(names: tuple[str, ...]) -> str:
@@ -157,11 +141,7 @@ class RateLimit:
         self._used: dict[str, tuple[float, float]] = {}
 
     def take(self, name: str, cost: int = 1) -> None:
-        """Use some of it.
-
-        Raises:
-            TooMany: there is not so much left; carries the seconds until there is.
-        """
+        """Use some of it; where not so much is left, `TooMany` carries the seconds until there is."""
         if not self.per_minute:
             return
         now, cost = self._clock(), min(cost, self.per_minute)
@@ -199,14 +179,12 @@ class WebReach:
 
     async def ask(self, team: Team) -> None:
         """Try once; whatever goes wrong only means that nothing is known."""
-        found = None
         try:
-            found = await team.probe()
+            if (found := await team.probe()) is not None:
+                state = "reachable" if found.reachable else f"not reachable: {found.reason}"
+                log.info("keyless web search (%s) is %s", found.host, state)
         except Exception:
             log.exception("web search could not be tried")
-        if found is not None:
-            state = "reachable" if found.reachable else f"not reachable: {found.reason}"
-            log.info("keyless web search (%s) is %s", found.host, state)
         said = about(team)
         servers = await asyncio.to_thread(find_servers, besides=team.settings.port) if said.offline else ()
         self.tell("\n".join(f"  {line}" for line in (*said.lines, *(one.line for one in servers))))
@@ -237,14 +215,7 @@ class Site:
     async def once(self, owner: str, key: str, sent: str, start: Callable[[str], Awaitable[Job]]) -> Job:
         """Start a job once per key: a second request gets the first one's job, also after a restart of the server.
 
-        Args:
-            owner: whose key it is.
-            key: chosen by the caller.
-            sent: the whole request; another one under the same key is refused.
-            start: does what is asked for, given the request's fingerprint to keep.
-
-        Raises:
-            ApiError: 422; the key was used for another request.
+        `sent` is the whole request, and another one under the same key is a 422; `start` is given its fingerprint to keep.
         """
         fingerprint = digest(sent)
         # Planning takes seconds in which there is no job yet: whoever asks meanwhile waits for the same one.
