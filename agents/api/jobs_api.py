@@ -1,11 +1,13 @@
 """`/research/jobs`: start, list, describe, steer and delete jobs, and the branches of one."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Depends, Response
+from fastapi import Query as Asked
 
 from agents.api.access import Here, Owner
 from agents.api.app_state import Site
@@ -14,24 +16,17 @@ from agents.api.payloads import GuidanceRequest, JobAccepted, JobRequest, Key, P
 from agents.api.reports import Found, forget_texts, given_to, report_of
 from agents.api.run_routes import status_url
 from agents.api.tree import live_tree, steer
-from agents.contracts import contract as contracts
-from agents.contracts.contract import Brief, place
+from agents.contracts import report as reports
+from agents.contracts.contract import Brief, Query, place
+from agents.contracts.plan import LoopDecision
 from agents.contracts.report import (
     OVER,
     Commission,
-    GapAnalysis,
-    Iteration,
     JobStatus,
     JobSummary,
     JobTask,
     KeyedRequest,
-    NodePhase,
-    PhaseState,
-    ReportDocument,
-    ResearchState,
-    RetryTracking,
     TaskRow,
-    TimeBudget,
 )
 from agents.core.errors import BadRequest
 from agents.core.events import NodeChanged, RoundEnded, SearchDone, SourceRejected
@@ -59,11 +54,7 @@ jobs_api = APIRouter(tags=["jobs"], responses=ERRORS)
 async def brief_of(team: Team, sent: JobRequest) -> Brief:
     """Make the brief of what was asked, without waiting for a model: the manager judges it inside the job.
 
-    Where no model is asked anyway, the questions are judged here, in milliseconds.
-
-    Raises:
-        NotFeasible: a question is too broad; carries reasons and narrower ones.
-        BadRequest: a question or the time can't be used.
+    Where no model is asked anyway, the questions are judged here, in milliseconds: `NotFeasible` carries narrower ones.
     """
     texts = [checked(text) for text in (sent.queries or [sent.query or ""])]
     if len({text.casefold() for text in texts}) < len(texts):
@@ -78,7 +69,7 @@ async def brief_of(team: Team, sent: JobRequest) -> Brief:
     domains = sent.domains or []
     brief = Brief(
         question="\n".join(texts),
-        queries=tuple(contracts.Query.model_validate({"text": text, **unjudged}) for text in texts),
+        queries=tuple(Query.model_validate({"text": text, **unjudged}) for text in texts),
         language=sent.language or language_of(texts[0]),
         mode=sent.mode or "standard",
         tier=sent.complexity_tier,
@@ -174,7 +165,7 @@ async def jobs(
     site: Here,
     limit: int = PAGE,
     offset: int = 0,
-    status: Annotated[list[JobStatus] | None, Query()] = None,
+    status: Annotated[list[JobStatus] | None, Asked()] = None,
 ) -> dict[str, object]:
     """List jobs, newest first."""
     first, many = max(0, min(offset, 2**31)), max(1, min(limit, MOST))
@@ -186,16 +177,11 @@ async def jobs(
 async def job(job: Found, site: Here) -> dict[str, object]:
     """Describe a job whole: status, contract, state of its loops, claims, evidence, report."""
     document = job.report or await site.team.blobs.report(job.id)
-    window_s = site.team.settings.planner_pending_window_ms / 1000
-    return whole(job, document, window_s, await site.team.jobs.position(job))
-
-
-def whole(job: Job, document: ReportDocument | None, window_s: float, ahead: int) -> dict[str, object]:
-    """Describe a job whole; `ahead` is how many jobs start before it, for whoever waits."""
-    contract, row = job.contract, job.summary()
+    contract, row, window_s = job.contract, job.summary(), site.team.settings.planner_pending_window_ms / 1000
     claims = document.claims if document else job.claims
     phase = document.phase_state if document else running_phase(job)
     stands = orchestrator(job, stage=job.stage, window_s=window_s, report=document)
+    ahead = await site.team.jobs.position(job)
     return as_row(row) | {
         "blocked_reason": job.blocked_reason,
         "contract": contract.model_dump(mode="json") | {"hash": contract.hash} if contract else None,
@@ -217,63 +203,57 @@ def as_row(row: JobSummary) -> dict[str, object]:
     return {"job_id": row.id} | row.model_dump(mode="json", exclude={"id"})
 
 
-def running_phase(job: Job) -> PhaseState:
+def running_phase(job: Job) -> reports.PhaseState:
     """Fold `phase_state` from the rounds told so far."""
-    contract, total_s = job.contract, job.run.total_s
-    total = None if total_s is None else total_s / 60
-    rounds = contract.caps.rounds if contract else 0
-    history: dict[str, list[RoundEnded]] = {}
-    for numbered in job.run.events:
-        if isinstance(numbered.event, RoundEnded):
-            history.setdefault(numbered.event.node, []).append(numbered.event)
+    run, history = job.run, defaultdict[str, list[LoopDecision]](list)
+    for event in (numbered.event for numbered in run.events):
+        if isinstance(event, RoundEnded):
+            history[event.node].append(event.record.decision)
+    budget = reports.TimeBudget(
+        total_minutes=None if run.total_s is None else run.total_s / 60,
+        synthesis_reserve_minutes=round(run.reserve_s / 60, 3),
+        started_at=job.created,
+    )
 
-    def state(node: str) -> ResearchState:
-        ended = history.get(node, [])
-        decisions = tuple(one.record.decision for one in ended)
-        return ResearchState(
-            time_budget=TimeBudget(
-                total_minutes=total, synthesis_reserve_minutes=round(job.run.reserve_s / 60, 3), started_at=job.created
-            ),
-            iteration=Iteration(current=len(ended), max=rounds),
-            retry_tracking=_running_retries(job, node),
-            gap_analysis=GapAnalysis(loop_decision=decisions[-1] if decisions else None, history=decisions),
+    def state(node: str, retries_of: str) -> reports.ResearchState:
+        decisions = tuple(history.get(node, ()))
+        return reports.ResearchState(
+            time_budget=budget,
+            iteration=reports.Iteration(current=len(decisions), max=job.contract.caps.rounds if job.contract else 0),
+            retry_tracking=_running_retries(job, retries_of),
+            gap_analysis=reports.GapAnalysis(loop_decision=decisions[-1] if decisions else None, history=decisions),
         )
 
-    nodes = tuple(NodePhase(node=node, research=state(node)) for node in history)
+    nodes = tuple(reports.NodePhase(node=node, research=state(node, node)) for node in history)
     roots = tuple(one for one in nodes if one.node.count("/") == 1)
-    whole_job = state("job/0").model_copy(update={"retry_tracking": _running_retries(job, "job")})
-    return PhaseState(research=whole_job, nodes=nodes, queries=roots if len(roots) > 1 else ())
+    return reports.PhaseState(research=state("job/0", "job"), nodes=nodes, queries=roots if len(roots) > 1 else ())
 
 
-def _running_retries(job: Job, node: str) -> RetryTracking:
+def _running_retries(job: Job, above: str) -> reports.RetryTracking:
     """Fold the attempts at sub-questions and addresses below a node from what was told so far: those of which one failed."""
     retries, asks = Retries(), dict[str, str]()
-    for numbered in job.run.events:
-        match numbered.event:
-            case NodeChanged(state="queued", role="leaf") as leaf:
-                asks[place(leaf.node)] = leaf.doing
-            case SearchDone() as done if below(node, done.node) and (asked := asks.get(place(done.node))):
-                retries = retries.failed(asked, branch=done.node) if done.failed else retries.completed(asked)
-            case SourceRejected() as refused if refused.page == "empty" and below(node, refused.node):
-                retries = retries.failed(refused.url, branch=refused.node)
+    for event in (numbered.event for numbered in job.run.events):
+        here = f"{getattr(event, 'node', '')}/".startswith(f"{above}/")
+        match event:
+            case NodeChanged(state="queued", role="leaf"):
+                asks[place(event.node)] = event.doing
+            case SearchDone() if here and (asked := asks.get(place(event.node))):
+                retries = retries.failed(asked, branch=event.node) if event.failed else retries.completed(asked)
+            case SourceRejected(page="empty") if here:
+                retries = retries.failed(event.url, branch=event.node)
             case _:
                 pass
     return tracking(tuple(one for one in retries.as_entries() if one.attempts))
-
-
-def below(node: str, path: str) -> bool:
-    """Tell whether a path is a node or lies below it."""
-    return path == node or path.startswith(f"{node}/")
 
 
 @jobs_api.delete("/research/jobs")
 async def remove(
     owner: Owner,
     site: Here,
-    id: Annotated[list[str] | None, Query(description="Jobs to delete; without it, all that fit.")] = None,
-    status: Annotated[list[JobStatus] | None, Query(description="Only jobs in one of these states.")] = None,
+    id: Annotated[list[str] | None, Asked(description="Jobs to delete; without it, all that fit.")] = None,
+    status: Annotated[list[JobStatus] | None, Asked(description="Only jobs in one of these states.")] = None,
     force: bool = False,
-    facts: Annotated[bool, Query(description="Also forget what only these jobs left in the knowledge base.")] = False,
+    facts: Annotated[bool, Asked(description="Also forget what only these jobs left in the knowledge base.")] = False,
 ) -> dict[str, object]:
     """Delete the caller's jobs with everything that hangs on them; running ones only with `force`."""
     stored = site.team.jobs
@@ -284,8 +264,8 @@ async def remove(
     chosen = [row.id for row in listed]
     running = [row.id for row in listed if row.status not in OVER]
     if running and not force:
-        message = f"{len(running)} of these jobs still run. Stop them first, or delete with force=true."
-        raise ApiError(409, "running", message, details={"running": running})
+        why = f"{len(running)} of these jobs still run. Stop them first, or delete with force=true."
+        raise ApiError(409, "running", why, details={"running": running})
     if chosen:
         texts = given_to([one for job_id in chosen if (one := await stored.find(job_id, owner)) is not None])
         await stored.delete(owner, chosen)
@@ -392,15 +372,10 @@ async def tasks(job: Found, site: Here) -> dict[str, object]:
 
 
 def _task(job_id: str, row: TaskRow) -> dict[str, object]:
-    return {
-        "id": str(row.id),
-        "kind": "research",
-        "stage": row.task.stage,
-        "status": row.status,
-        "note": row.task.note,
-        "outcome": row.outcome,
-        "context": {"research": {"jobId": job_id, "stage": row.task.stage, "claimId": row.task.claim_id or None}},
-    }
+    task = row.task
+    about = {"jobId": job_id, "stage": task.stage, "claimId": task.claim_id or None}
+    told = {"id": str(row.id), "kind": "research", "stage": task.stage, "status": row.status, "note": task.note}
+    return told | {"outcome": row.outcome, "context": {"research": about}}
 
 
 DOING: Mapping[Steered, str] = {"finish": "finishing", "stop": "stopping", "drop": "stopping", "retry": "retrying"}
