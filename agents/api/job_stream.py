@@ -17,7 +17,6 @@ from agents.jobs.attempt import Attempt
 from agents.jobs.job import Job
 from agents.report.formats import FORMS
 
-STREAM_HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 KEPT = 500
 """Messages of a run that are kept for those who watch; who is further behind has its own made."""
 
@@ -97,6 +96,12 @@ async def event_stream(job: Job, after: int, *, attended: bool = False) -> Async
         yield message
 
 
+def streamed(pieces: AsyncIterator[str]) -> StreamingResponse:
+    """Answer with server-sent events, past the buffers of a proxy."""
+    headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+    return StreamingResponse(pieces, media_type="text/event-stream", headers=headers)
+
+
 job_stream = APIRouter(tags=["research"], responses=ERRORS)
 
 
@@ -117,7 +122,7 @@ async def events(job: Found, request: Request, after: str = "0") -> Response:
     seq = int(said) if said.isdecimal() else 0
     if job.over and seq >= len(job.run.events):
         return Response(status_code=204)
-    return StreamingResponse(event_stream(job, seq), media_type="text/event-stream", headers=STREAM_HEADERS)
+    return streamed(event_stream(job, seq))
 
 
 @job_stream.get(

@@ -9,6 +9,7 @@ from pydantic.config import JsonDict
 from agents.contracts.fact import Remembered
 from agents.contracts.frozen import Mode, Tier
 from agents.contracts.sources import Hit
+from agents.core.model_answers import whole_signs
 from agents.research.scoping.turn import MAX_MESSAGE
 from agents.run_research import RunBounds
 
@@ -122,6 +123,71 @@ class JobRequest(Payload):
             raise ValueError("give either `query` or `queries`")
         if self.mode and self.complexity_tier:
             raise ValueError("`mode` and `complexity_tier` exclude each other: a tier has its own bounds")
+        return self
+
+
+WITHOUT_EFFECT = frozenset(
+    """temperature top_p frequency_penalty presence_penalty logit_bias logprobs top_logprobs max_tokens
+    max_completion_tokens stop seed user metadata store service_tier reasoning_effort verbosity response_format tools
+    tool_choice parallel_tool_calls functions function_call modalities prediction audio safety_identifier
+    prompt_cache_key web_search_options top_k min_p repetition_penalty chat_id session_id id""".split()
+)
+"""Fields that chat clients send and that mean nothing to a research run. Others are refused by name."""
+
+
+class _Open(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+
+class ContentPart(_Open):
+    """A piece of a message's content."""
+
+    type: str
+    text: str | None = None
+
+
+class ChatMessage(_Open):
+    """One message of the talk."""
+
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    content: str | list[ContentPart] | None = None
+
+    @property
+    def words(self) -> str:
+        """What it says, pictures and sounds left out."""
+        parts = self.content if isinstance(self.content, list) else [ContentPart(type="text", text=self.content)]
+        text = "\n".join(part.text for part in parts if part.type in {"text", "input_text"} and part.text)
+        return str(whole_signs(text.strip()))
+
+
+class StreamOptions(_Open):
+    """What a stream holds beside its pieces."""
+
+    include_usage: bool = False
+
+
+class ChatRequest(_Open):
+    """A chat completion. The last message of the user is the task; how models sample has no meaning here."""
+
+    model_config = _examples(
+        {
+            "model": "research-simple",
+            "messages": [{"role": "user", "content": "In which year was the first weather satellite launched?"}],
+            "stream": False,
+        }
+    )
+
+    model: Annotated[str, Field(max_length=200)]
+    messages: list[ChatMessage] = Field(min_length=1, max_length=20 * MAX_LISTED)
+    stream: bool = False
+    stream_options: StreamOptions = StreamOptions()
+    n: Annotated[int, Field(ge=1, le=1)] | None = None
+    """One answer; there is no other."""
+
+    @model_validator(mode="after")
+    def _known(self) -> "ChatRequest":
+        if unknown := sorted(set(self.model_extra or ()) - WITHOUT_EFFECT):
+            raise ValueError(f"there is no such field: {', '.join(name[:80] for name in unknown)}")
         return self
 
 

@@ -18,8 +18,7 @@ from agents.api.job_stream import job_stream
 from agents.api.jobs_api import jobs_api
 from agents.api.mcp_server import mcp_route, memory_api
 from agents.api.metrics import CONTENT_TYPE, log_to_stderr
-from agents.api.openai_face import openai_face
-from agents.api.run_routes import runs
+from agents.api.run_routes import openai_face, runs
 from agents.api.serve import check_exposure
 from agents.core.settings import Settings, load
 from agents.team import Team, open_team

@@ -1,16 +1,23 @@
-"""`/run`, `/run-simple` and `/search`: one task in, one answer out, at once, as a stream or by and by."""
+"""One task in, one answer out: `/run`, `/run-simple` and `/search`, at once, as a stream or by and by.
+
+The same with an OpenAI-compatible face: a run is a model, progress its reasoning, the report its content, citations
+annotations.
+"""
 
 import json
+import re
+import time
 from collections.abc import AsyncIterator
 
 from fastapi import APIRouter, Request
-from fastapi.responses import JSONResponse, Response, StreamingResponse
+from fastapi.responses import JSONResponse, Response
 
 from agents.api.access import Here, Owner
 from agents.api.app_state import Site
 from agents.api.error_responses import ERRORS, ApiError, as_api_error
-from agents.api.job_stream import STREAM_HEADERS, event_stream
-from agents.api.payloads import Accepted, Key, RunRequest, SearchAnswer, SearchRequest, SimpleRunRequest
+from agents.api.job_stream import event_stream, streamed
+from agents.api.payloads import Accepted, ChatRequest, Key, RunRequest, SearchAnswer, SearchRequest, SimpleRunRequest
+from agents.api.tree import progress
 from agents.contracts.frozen import Tier
 from agents.contracts.response import AgentResponse
 from agents.contracts.sources import SearchQuery
@@ -65,7 +72,8 @@ async def _run(
 ) -> Response:
     wish = RunOptions(tier=tier, **sent.model_dump(include=set(RunBounds.model_fields)))
     if key is None:
-        planned, job = await start(site, owner, sent.task, wish)
+        planned = await plan_run(site.team, sent.task, wish, owner)
+        job = begin(site.team, planned, owner)
     else:
 
         async def begun(fingerprint: str) -> Job:
@@ -80,28 +88,13 @@ async def _run(
     # Whoever gave a key will ask again: a connection that breaks costs them nothing.
     stop = key is None
     if sent.stream:
-        stream = _streamed(site, planned, job, stop=stop)
-        return StreamingResponse(stream, media_type="text/event-stream", headers=STREAM_HEADERS)
+        return streamed(_streamed(site, planned, job, stop=stop))
     await attended(site, job, request, stop=stop)
     return JSONResponse(answer(site.team, planned, job).model_dump(mode="json"))
 
 
-async def start(site: Site, owner: str, task: str, wish: RunOptions) -> tuple[FlatRun, Job]:
-    """Plan a task and start its run.
-
-    Raises:
-        DossierError: it is not feasible, or the planner gave nothing usable.
-    """
-    planned = await plan_run(site.team, task, wish, owner)
-    return planned, begin(site.team, planned, owner)
-
-
 async def attended(site: Site, job: Job, request: Request, *, stop: bool = True) -> None:
-    """Wait for the end of a run; with `stop`, one whose caller is gone is stopped.
-
-    Raises:
-        ApiError: 499; the caller is gone, so nobody reads this.
-    """
+    """Wait for the end of a run; with `stop`, one whose caller is gone is stopped: a 499 that nobody reads."""
     try:
         async for _ in job.follow(heartbeat_s=LOOKS_EVERY_S, attended=True):
             if await request.is_disconnected():
@@ -114,8 +107,12 @@ async def attended(site: Site, job: Job, request: Request, *, stop: bool = True)
 
 async def _streamed(site: Site, planned: FlatRun, job: Job, *, stop: bool = True) -> AsyncIterator[str]:
     """Tell the plan, then every event of the run, then the answer; with `stop`, a caller who goes away ends the run."""
+
+    def event(name: str, data: dict[str, object]) -> str:
+        return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
+
     try:
-        yield _event("planned", {
+        yield event("planned", {
             "job_id": job.id, "status_url": status_url(job.id), "complexity_tier": planned.tier,
             "limits": planned.limits.model_dump(), "queries": [query.model_dump() for query in planned.queries],
         })  # fmt: skip
@@ -123,13 +120,118 @@ async def _streamed(site: Site, planned: FlatRun, job: Job, *, stop: bool = True
             yield piece
         await job.settled()
         try:
-            yield _event("result", answer(site.team, planned, job).model_dump(mode="json"))
+            yield event("result", answer(site.team, planned, job).model_dump(mode="json"))
         except DossierError as error:
-            yield _event("error", as_api_error(error).body)
+            yield event("error", as_api_error(error).body)
     finally:
         if stop:
             site.team.jobs.leave(job)
 
 
-def _event(name: str, data: dict[str, object]) -> str:
-    return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
+# ---- in OpenAI's shape
+
+MODELS: dict[str, Tier | None] = {
+    "research": None, "research-simple": "simple", "research-standard": "standard", "research-deep": "deep"
+}  # fmt: skip
+"""Names of models, and the tier that each stands for; None detects it."""
+CREATED = 1_764_201_600
+"""When these models came to be, as the listing wants it."""
+PIECE = 400
+"""Characters of the report in one piece of a stream."""
+MARK = re.compile(r"\[(\d{1,4})\](?!\()")
+
+openai_face = APIRouter(tags=["OpenAI-compatible"], responses=ERRORS)
+
+
+@openai_face.get("/v1/models")
+async def models(owner: Owner) -> dict[str, object]:
+    """List the models: one per tier, and one that detects it."""
+    return {"object": "list", "data": [_model(name) for name in MODELS]}
+
+
+@openai_face.get("/v1/models/{model}")
+async def model(model: str, owner: Owner) -> dict[str, object]:
+    """Describe one model."""
+    return _model(model)
+
+
+def _model(name: str) -> dict[str, object]:
+    if name not in MODELS:
+        raise ApiError(404, "model_not_found", f"There is no model {name[:80]!r}; there are: {', '.join(MODELS)}.")
+    return {"id": name, "object": "model", "created": CREATED, "owned_by": "dossier"}
+
+
+@openai_face.post("/v1/chat/completions", responses={200: {"content": {"text/event-stream": {}}}}, response_model=None)
+async def completions(sent: ChatRequest, owner: Owner, site: Here, request: Request) -> Response:
+    """Research the last message of the user. Takes as long as a run takes: give clients a time-out of minutes."""
+    _model(sent.model)
+    last = next((message for message in reversed(sent.messages) if message.role == "user"), None)
+    if last is None or not last.words:
+        raise ApiError(422, "bad_request", "messages: the last message of the user holds no text")
+    planned = await plan_run(site.team, last.words, RunOptions(tier=MODELS[sent.model]), owner)
+    job = begin(site.team, planned, owner)
+    if sent.stream:
+        return streamed(_chunks(site, planned, job, sent.model, usage=sent.stream_options.include_usage))
+    await attended(site, job, request)
+    made = answer(site.team, planned, job)
+    message = {"role": "assistant", "content": made.final_answer, "refusal": None, "annotations": _annotations(made)}
+    choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+    ours = {
+        "confidence": made.confidence, "grade": made.metadata.grade, "iterations": made.iterations,
+        "degraded_mode": made.degraded_mode, "job_id": job.id,
+    }  # fmt: skip
+    whole = {"choices": [choice], "usage": _usage(job, made), "dossier": ours}
+    return JSONResponse(_head(job, sent.model, "chat.completion") | whole)
+
+
+def _annotations(made: AgentResponse) -> list[dict[str, object]]:
+    """Tie every citation in the text to its source, by the place where it stands."""
+    known = {citation.id: citation for citation in made.citations}
+    found = [(match, known[match[0]]) for match in MARK.finditer(made.final_answer) if match[0] in known]
+    return [
+        {
+            "type": "url_citation",
+            "url_citation": {
+                "start_index": match.start(), "end_index": match.end(), "url": source.location, "title": source.title
+            },
+        }
+        for match, source in found
+    ]  # fmt: skip
+
+
+def _head(job: Job, model: str, kind: str) -> dict[str, object]:
+    return {"id": f"chatcmpl-{job.id}", "object": kind, "created": int(time.time()), "model": model}
+
+
+def _usage(job: Job, made: AgentResponse) -> dict[str, int]:
+    written, total = job.run.budget.spent.tokens_out, made.metadata.token_count
+    return {"prompt_tokens": total - written, "completion_tokens": written, "total_tokens": total}
+
+
+async def _chunks(site: Site, planned: FlatRun, job: Job, model: str, *, usage: bool) -> AsyncIterator[str]:
+    """Tell the progress as reasoning, then the report; a client that goes away ends the run."""
+    head = _head(job, model, "chat.completion.chunk")
+
+    def chunk(delta: dict[str, object], finish: str | None = None) -> str:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish}
+        return f"data: {json.dumps(head | {'choices': [choice]}, ensure_ascii=False)}\n\n"
+
+    try:
+        plan = "; ".join(query.intent for query in planned.queries)
+        yield chunk({"role": "assistant", "content": "", "reasoning_content": f"Plan ({planned.tier}): {plan}.\n"})
+        async for _, line in progress(job):
+            yield chunk({"reasoning_content": line + "\n"}) if line else ": still here\n\n"
+        try:
+            made = answer(site.team, planned, job)
+        except DossierError as error:
+            yield f"data: {json.dumps(as_api_error(error).body)}\n\n"
+            return
+        text = made.final_answer
+        for place in range(0, len(text), PIECE):
+            yield chunk({"content": text[place : place + PIECE]})
+        yield chunk({"annotations": _annotations(made)}, "stop")
+        if usage:
+            yield f"data: {json.dumps(head | {'choices': [], 'usage': _usage(job, made)})}\n\n"
+        yield "data: [DONE]\n\n"
+    finally:
+        site.team.jobs.leave(job)

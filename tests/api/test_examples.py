@@ -11,7 +11,7 @@ import openai
 import pytest
 import yaml
 
-from agents.api.openai_face import MODELS
+from agents.api.run_routes import MODELS
 from agents.jobs.database import Database, async_url
 from agents.jobs.store import Store
 from tests.browser.conftest import ROOT, Server

@@ -108,13 +108,13 @@ async def test_what_makes_no_talk_is_refused(site, http, body):
 
 
 async def test_a_stream_that_is_left_ends_its_run(put):
-    from agents.api.openai_face import _streamed
+    from agents.api.run_routes import _chunks
     from agents.run_research import RunOptions, begin, plan_run
 
     site = put(Gate(FlatWorker()))
     planned = await plan_run(site.team, TASK, RunOptions())
     job = begin(site.team, planned, "local")
-    stream = _streamed(site, planned, job, "research", usage=False)
+    stream = _chunks(site, planned, job, "research", usage=False)
     await anext(stream)
     await stream.aclose()
     await asyncio.wait_for(job.wait(), 30)
