@@ -10,32 +10,17 @@ from pydantic import BaseModel, ConfigDict
 from pydantic_core import ErrorDetails
 from starlette.exceptions import HTTPException
 
-from agents.core.errors import (
-    BadOutput,
-    BadRequest,
-    ConfigError,
-    DossierError,
-    ModelError,
-    NotFeasible,
-    SearchError,
-    StepFailed,
-    TooMany,
-)
+from agents.core import errors
+from agents.core.errors import DossierError, TooMany
 from agents.memory.knowledge import MemoryDown
 
 OURS = ("/research", "/run", "/run-simple", "/search", "/files", "/healthz", "/metrics", "/v1", "/mcp", "/memory")
 """Paths that are ours."""
 
-STATUSES: tuple[tuple[type[DossierError], int], ...] = (
-    (TooMany, 429),
-    (BadRequest, 422),
-    (ModelError, 502),
-    (BadOutput, 502),
-    (SearchError, 502),
-    (StepFailed, 502),
-    (MemoryDown, 502),
-    (ConfigError, 500),
-)
+STATUSES: dict[type[DossierError], int] = {
+    TooMany: 429, errors.BadRequest: 422, errors.ModelError: 502, errors.BadOutput: 502, errors.SearchError: 502,
+    errors.StepFailed: 502, MemoryDown: 502, errors.ConfigError: 500,
+}  # fmt: skip
 """Which answer stands for which error; all others are a 500."""
 
 
@@ -88,17 +73,11 @@ class ApiError(Exception):
     """A route refuses; the message is for the caller."""
 
     def __init__(
-        self,
-        status: int,
-        type_: str,
-        message: str,
-        *,
-        retryable: bool = False,
-        details: dict[str, object] | None = None,
+        self, status: int, kind: str, message: str, *, retryable: bool = False, details: dict[str, object] | None = None
     ) -> None:
         super().__init__(message)
         self.status = status
-        self.inside = ErrorInside(type=type_, message=message, retryable=retryable, details=details)
+        self.inside = ErrorInside(type=kind, message=message, retryable=retryable, details=details)
         self.headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
 
     @property
@@ -118,11 +97,11 @@ def not_found(what: str) -> ApiError:
 
 def as_api_error(error: DossierError) -> ApiError:
     """Say over HTTP what went wrong inside; of an infeasible question, what would work instead."""
-    status = next((status for kind, status in STATUSES if isinstance(error, kind)), 500)
-    name = error.type if isinstance(error, StepFailed) else type(error).__name__
+    status = next((status for kind, status in STATUSES.items() if isinstance(error, kind)), 500)
+    name = error.type if isinstance(error, errors.StepFailed) else type(error).__name__
     if name == "Stopped":
         return ApiError(409, "stopped", error.notice)
-    if isinstance(error, NotFeasible):
+    if isinstance(error, errors.NotFeasible):
         details: dict[str, object] = {"reasons": list(error.reasons), "suggested_splits": list(error.splits)}
         return ApiError(status, "not_feasible", str(error), details=details)
     said = ApiError(status, re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower(), error.notice, retryable=error.retryable)

@@ -50,20 +50,18 @@ class SharedMessages:
     """One run's messages, made once for all who watch it: a message depends on the events before it and on nothing else."""
 
     def __init__(self) -> None:
-        self._tree, self._seq = Tree(), 0
+        self._tree = Tree()
         self._messages: deque[str] = deque(maxlen=KEPT)
 
     def message(self, events: Sequence[Numbered], numbered: Numbered) -> str | None:
         """Give the message of an event; None where it lies too far back."""
-        while self._seq < numbered.seq - 1:
+        for missed in events[self._tree.seq : numbered.seq - 1]:
             # Nobody watched while these came; their rows count in those that follow.
-            self._tree.take(events[self._seq])
-            self._seq += 1
+            self._tree.take(missed)
             self._messages.clear()
-        if self._seq == numbered.seq - 1:
+        if self._tree.seq == numbered.seq - 1:
             self._messages.append(_message(self._tree, numbered))
-            self._seq = numbered.seq
-        back = self._seq - numbered.seq
+        back = self._tree.seq - numbered.seq
         return self._messages[-1 - back] if back < len(self._messages) else None
 
 
@@ -73,11 +71,10 @@ _told: dict[int, SharedMessages] = {}
 
 def told_of(run: Attempt) -> SharedMessages:
     """Give what is told of a run to all who watch it."""
-    known = _told.get(id(run))
-    if known is None:
-        known = _told[id(run)] = SharedMessages()
+    if id(run) not in _told:
+        _told[id(run)] = SharedMessages()
         weakref.finalize(run, _told.pop, id(run), None)
-    return known
+    return _told[id(run)]
 
 
 async def event_stream(job: Job, after: int, *, attended: bool = False) -> AsyncIterator[str]:

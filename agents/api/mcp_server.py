@@ -7,7 +7,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from functools import wraps
+from functools import partial, wraps
 from inspect import signature
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -185,18 +185,13 @@ def _tool_of(
             return made
 
     whole = signature(endpoint)
-    asked = [one for name, one in whole.parameters.items() if name not in given]
-    tool.__signature__ = whole.replace(parameters=asked)  # type: ignore[attr-defined]
+    left = [one for name, one in whole.parameters.items() if name not in given]
+    tool.__signature__ = whole.replace(parameters=left)  # type: ignore[attr-defined]
     return tool
 
 
 def mcp_server(team: Team, owner: str) -> "FastMCP[object]":
-    """Make the server with its tools.
-
-    Args:
-        team: who does the work.
-        owner: whose jobs they are.
-    """
+    """Make the server with its tools: the team does the work, the jobs are the owner's."""
     # Seconds of import: only where it is used.
     from mcp.server.fastmcp import Context, FastMCP
     from mcp.server.fastmcp.exceptions import ToolError
@@ -253,10 +248,6 @@ def mcp_server(team: Team, owner: str) -> "FastMCP[object]":
     return server
 
 
-def _say(line: str) -> None:
-    sys.stderr.write(line + "\n")
-
-
 def stdio(settings: Settings) -> None:
     """Serve one host over standard input and output until it closes them; everything else is said on standard error.
 
@@ -264,11 +255,13 @@ def stdio(settings: Settings) -> None:
     """
     from agents.api.serve import LOCAL
 
+    say = partial(print, file=sys.stderr)
+
     async def serving() -> None:
-        async with durable_team(settings, _say) as team:
+        async with durable_team(settings, say) as team:
             await mcp_server(team, LOCAL).run_stdio_async()
 
-    _say("Dossier speaks MCP on standard input and output.")
+    say("Dossier speaks MCP on standard input and output.")
     asyncio.run(serving())
 
 
@@ -281,8 +274,7 @@ class _Mcp:
         from agents.api.access import caller, site_of
 
         request = Request(scope, receive)
-        owner, site = await caller(request), site_of(request)
-        server = mcp_server(site.team, owner)
+        server = mcp_server(site_of(request).team, await caller(request))
         manager = StreamableHTTPSessionManager(app=server._mcp_server, stateless=True)
         async with manager.run():
             await manager.handle_request(scope, receive, send)

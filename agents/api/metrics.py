@@ -3,26 +3,16 @@
 import json
 import logging
 from collections.abc import Mapping
+from functools import partial
 
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 from agents.contracts.report import OVER
+from agents.core import events
 from agents.core.budget import Usage
-from agents.core.events import (
-    JobChanged,
-    NodeChanged,
-    Noted,
-    Numbered,
-    ReportWritten,
-    RoleAsked,
-    RoundEnded,
-    SearchDone,
-    SourceRead,
-    SourceRejected,
-    current_trace,
-)
+from agents.core.events import NodeChanged, Numbered, current_trace
 from agents.jobs.job import Job
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
@@ -80,37 +70,30 @@ class Meter:
     """The metrics of one server, in a registry of their own."""
 
     def __init__(self) -> None:
-        self.registry = registry = CollectorRegistry()
-        self.loop = Histogram(
+        self.registry = CollectorRegistry()
+        counter, gauge, histogram = (partial(kind, registry=self.registry) for kind in (Counter, Gauge, Histogram))
+        self.loop = histogram(
             "research_loop_duration_seconds", "Seconds of one run, queueing and writing included", ["outcome"],
-            buckets=LOOP_BUCKETS, registry=registry,
+            buckets=LOOP_BUCKETS,
         )  # fmt: skip
-        self.iterations = Histogram(
-            "iterations_per_request", "Rounds of a run's root loops", buckets=ROUND_BUCKETS, registry=registry
-        )
-        self.failures = Counter("search_failures", "Searches that failed after every retry", registry=registry)
-        self.searches = Counter("research_searches", "Searches that answered", ["provider"], registry=registry)
-        self.reads = Counter("research_sources", "Documents found", ["outcome"], registry=registry)
-        self.calls = Counter("llm_calls", "Model calls", ["role", "model"], registry=registry)
-        self.tokens = Counter("llm_tokens", "Tokens", ["role", "model", "kind"], registry=registry)
-        self.cost = Counter("llm_cost_usd", "Dollars, where the price is known", ["role", "model"], registry=registry)
-        self.taken = Gauge(
-            "llm_tokens_taken", "Tokens since the start, those of talks that came to no run included", ["model"],
-            registry=registry,
-        )  # fmt: skip
-        self.unpriced = Counter(
-            "llm_calls_unpriced", "Model calls of unknown price", ["role", "model"], registry=registry
-        )
-        self.repeats = Counter("research_topics_skipped", "Topics not searched again", registry=registry)
-        self.jobs = Gauge("research_jobs", "Jobs of this process", ["status"], registry=registry)
-        self.job_cost = Histogram(
-            "research_job_cost_usd", "Dollars of one job, where all prices are known", buckets=COST_BUCKETS, registry=registry
-        )  # fmt: skip
-        self.user_cost = Counter(
-            "research_user_cost_usd", "Dollars of a user's jobs, where the price is known", ["user"], registry=registry
-        )
-        self.user_tokens = Counter("research_user_tokens", "Tokens of a user's jobs", ["user"], registry=registry)
-        self.reports = Counter("research_reports", "Reports written", ["grade"], registry=registry)
+        self.iterations = histogram("iterations_per_request", "Rounds of a run's root loops", buckets=ROUND_BUCKETS)
+        self.failures = counter("search_failures", "Searches that failed after every retry")
+        self.searches = counter("research_searches", "Searches that answered", ["provider"])
+        self.reads = counter("research_sources", "Documents found", ["outcome"])
+        self.calls = counter("llm_calls", "Model calls", ["role", "model"])
+        self.tokens = counter("llm_tokens", "Tokens", ["role", "model", "kind"])
+        self.cost = counter("llm_cost_usd", "Dollars, where the price is known", ["role", "model"])
+        talks = "Tokens since the start, those of talks that came to no run included"
+        self.taken = gauge("llm_tokens_taken", talks, ["model"])
+        self.unpriced = counter("llm_calls_unpriced", "Model calls of unknown price", ["role", "model"])
+        self.repeats = counter("research_topics_skipped", "Topics not searched again")
+        self.jobs = gauge("research_jobs", "Jobs of this process", ["status"])
+        of_one = "Dollars of one job, where all prices are known"
+        self.job_cost = histogram("research_job_cost_usd", of_one, buckets=COST_BUCKETS)
+        of_user = "Dollars of a user's jobs, where the price is known"
+        self.user_cost = counter("research_user_cost_usd", of_user, ["user"])
+        self.user_tokens = counter("research_user_tokens", "Tokens of a user's jobs", ["user"])
+        self.reports = counter("research_reports", "Reports written", ["grade"])
         for status in ("queued", "running", "blocked"):
             self.jobs.labels(status)
 
@@ -158,32 +141,34 @@ class _Watched:
             self.log.log(level, phase, node=node, iteration=iteration, **facts)
 
         match event:
-            case JobChanged():
+            case events.JobChanged():
                 over, spent = event.status in OVER, budget.spent
                 cost = {"user": self.job.owner, "cost_usd": spent.cost_usd, "tokens": spent.tokens} if over else {}
                 said: dict[str, object] = {"status": event.status, "stage": event.stage, "note": event.note, **cost}
                 say("phase", "job", None, **said)
                 self._moved(event.status, numbered.seconds)
-            case RoleAsked():
+            case events.RoleAsked():
                 meter.asked(self.job.owner, event.role, event.model, event.usage)
                 if phase := PHASES.get(event.role):
                     say(phase, event.node, model=event.model, repaired=event.repaired)
-            case SearchDone():
+            case events.SearchDone():
                 self.results += event.hits
                 meter.failures.inc(1 if event.failed else len(event.failures))
                 if not event.failed:
                     meter.searches.labels(event.provider or "none").inc()
                 say("search", event.node, hits=event.hits, failed=event.failed)
-            case SourceRead() | SourceRejected():
-                meter.reads.labels("read" if isinstance(event, SourceRead) else "rejected").inc()
-            case RoundEnded(record=record):
+            case events.SourceRead():
+                meter.reads.labels("read").inc()
+            case events.SourceRejected():
+                meter.reads.labels("rejected").inc()
+            case events.RoundEnded(record=record):
                 self.rounds = max(self.rounds, record.round * (event.node.count("/") == 1))
                 say("round", event.node, record.round, reason=record.reason, delta=record.delta)
                 if record.tag == "#EARLY_STOP":
                     say("early_stop", event.node, record.round, reason=record.reason)
-            case ReportWritten():
+            case events.ReportWritten():
                 meter.reports.labels(event.grade).inc()
-            case Noted() if event.text.startswith(REPEATED):
+            case events.Noted() if event.text.startswith(REPEATED):
                 meter.repeats.inc()
                 say("duplicate_topic", event.node, reason=event.text)
             case NodeChanged(state="failed" | "stopped"):

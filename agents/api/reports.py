@@ -60,18 +60,13 @@ async def report_of(site: Site, job: Job) -> ReportDocument:
     """Return the report of a job: a 404 where there is none (yet)."""
     document = job.report or await site.team.blobs.report(job.id)
     if document is None:
-        over = job.status in OVER
-        what = "This run left no report." if over else "The report is not written yet."
-        raise ApiError(404, "no_report", what, retryable=not over)
+        what = "This run left no report." if job.status in OVER else "The report is not written yet."
+        raise ApiError(404, "no_report", what, retryable=job.status not in OVER)
     return document
 
 
 async def quote_of(site: Site, job: Job, document: ReportDocument | None, fact_id: str) -> Quoted:
-    """Return a quote of the report, or the words of a claim's evidence, with the stored copy it was taken from.
-
-    Raises:
-        ApiError: 404; there is no such quote, or the copy is gone.
-    """
+    """Return a quote of the report, or the words of a claim's evidence, with the stored copy it was taken from; else a 404."""
     reference = quote = None
     for reference in document.references if document else ():
         if quote := next((one for one in reference.quotes if one.fact_id == fact_id), None):
@@ -100,30 +95,21 @@ async def forget_texts(jobs: Client, chats: Path, hashes: Iterable[str]) -> tupl
     """Drop those of these texts that nothing needs any more; names them.
 
     A text is needed by a report that quotes it, by a run that is not over, and by a chat that still names the file.
-
-    Args:
-        jobs: all jobs.
-        chats: the file of the chats.
-        hashes: names of texts.
     """
-    dropped = []
-    for name in sorted(set(hashes)):
-        if not await _needed(jobs, chats, name) and await jobs.blobs.drop(name):
-            dropped.append(name)
-    return tuple(dropped)
 
+    async def needed(name: str) -> bool:
+        if await asyncio.to_thread(_named_in_a_chat, chats, name):
+            return True
+        for job in await jobs.given_texts(name):
+            if job.status not in OVER:
+                return True
+            sources = {card.id for card in job.sources.values() if card.text_hash == name}
+            document = await jobs.blobs.report(job.id) if sources else None
+            if document is not None and any(one.source_id in sources for one in document.references):
+                return True
+        return False
 
-async def _needed(jobs: Client, chats: Path, name: str) -> bool:
-    if await asyncio.to_thread(_named_in_a_chat, chats, name):
-        return True
-    for job in await jobs.given_texts(name):
-        if job.status not in OVER:
-            return True
-        sources = {card.id for card in job.sources.values() if card.text_hash == name}
-        document = await jobs.blobs.report(job.id) if sources else None
-        if document is not None and any(one.source_id in sources for one in document.references):
-            return True
-    return False
+    return tuple([name for name in sorted(set(hashes)) if not await needed(name) and await jobs.blobs.drop(name)])
 
 
 def _named_in_a_chat(chats: Path, name: str) -> bool:
@@ -185,45 +171,32 @@ def fragment(document: ReportDocument) -> dict[str, object]:
             is_list = isinstance(block, ReferenceList)
             listed = reference_list(document.references, wording(document.language), link) if is_list else block
             html += blocks_html([listed], written)
-    actual = document.methodology.actual
+    actual, references = document.methodology.actual, document.references
     verified, judged = tally(one.verdict for one in document.sentences)
+    cited = sum(1 for sentence in document.sentences if sentence.citations)
     return {
         "html": html,
         "headings": headings,
-        "title": document.title,
-        "grade": document.grade,
-        "grade_reasons": list(document.grade_reasons),
-        "language": document.language,
         "seconds": actual.seconds,
         "cost_usd": actual.cost_usd,
         "tokens": actual.tokens_in + actual.tokens_out,
         "counts": {
-            "sentences": len(document.sentences),
-            "cited": sum(1 for sentence in document.sentences if sentence.citations),
-            "sources": len(document.references),
-            "judged": judged,
+            "sentences": len(document.sentences), "cited": cited, "sources": len(references), "judged": judged,
             "verified": verified,
         },
-    }
+        **document.model_dump(mode="json", include={"title", "grade", "grade_reasons", "language"}),
+    }  # fmt: skip
 
 
 async def written(document: ReportDocument, form: str) -> Response:
-    """Write a report as a download, beside the event loop.
-
-    Raises:
-        NotPrintable: as PDF its letters could not be shown.
-    """
-    data = await asyncio.to_thread(FORMS[form].write, document)
-    mime = FORMS[form].mime
-    return Response(
-        data,
-        media_type=f"{mime}; charset=utf-8" if FORMS[form].charset else mime,
-        headers={
-            "Content-Disposition": disposition(document.title, form),
-            "Content-Security-Policy": POLICY,
-            "X-Content-Type-Options": "nosniff",
-        },
-    )
+    """Write a report as a download, beside the event loop; `NotPrintable` where as PDF its letters could not be shown."""
+    how = FORMS[form]
+    headers = {
+        "Content-Disposition": disposition(document.title, form), "Content-Security-Policy": POLICY,
+        "X-Content-Type-Options": "nosniff",
+    }  # fmt: skip
+    mime = f"{how.mime}; charset=utf-8" if how.charset else how.mime
+    return Response(await asyncio.to_thread(how.write, document), media_type=mime, headers=headers)
 
 
 def disposition(title: str, form: str) -> str:
@@ -244,38 +217,25 @@ def quoted_page(quoted: Quoted, reader: str = "en") -> HTMLResponse:
 
 def quoted_data(quoted: Quoted, document: ReportDocument | None) -> dict[str, object]:
     """Describe a quote for the card that a citation opens: the words, those around them, their source, the verdict."""
-    reference, quote = quoted.reference, quoted.quote
+    reference, quote, text = quoted.reference, quoted.quote, quoted.text
     sentences = document.sentences if document else ()
-    judged = [one for one in sentences if quote.fact_id in one.facts and one.verdict is not None]
-    return {
+    judged = next((one for one in sentences if quote.fact_id in one.facts and one.verdict is not None), None)
+    before = text[max(0, quote.start - AROUND) : quote.start].rsplit("\n", 1)[-1]
+    if quote.start > AROUND and len(before) == AROUND:
+        before = "… " + before.partition(" ")[2]
+    elif _MARKER.fullmatch(before):
+        before = ""
+    after = text[quote.end : quote.end + AROUND].split("\n", 1)[0]
+    if len(after) == AROUND and quote.end + AROUND < len(text):
+        after = after.rpartition(" ")[0] + " …"
+    about = {"n", "title", "author", "site", "published", "url", "kind", "known_since"}
+    return reference.model_dump(mode="json", include=about) | {
         "fact_id": quote.fact_id,
-        "n": reference.n,
         "quote": quote.text,
         "page": quote.page,
-        "before": _before(quoted.text, quote.start),
-        "after": _after(quoted.text, quote.end),
-        "title": reference.title,
-        "author": reference.author,
-        "site": reference.site,
-        "published": reference.published,
-        "url": reference.url,
-        "kind": reference.kind,
-        "verdict": judged[0].verdict if judged else None,
-        "why": judged[0].why if judged else "",
+        "before": before,
+        "after": after,
+        "verdict": judged.verdict if judged else None,
+        "why": judged.why if judged else "",
         "note": NOTES.get(reference.kind, ""),
-        "known_since": reference.known_since,
     }
-
-
-def _before(text: str, start: int) -> str:
-    piece = text[max(0, start - AROUND) : start].rsplit("\n", 1)[-1]
-    cut = start > AROUND and len(piece) == AROUND
-    if not cut and _MARKER.fullmatch(piece):
-        return ""
-    return ("… " + piece.partition(" ")[2]) if cut else piece
-
-
-def _after(text: str, end: int) -> str:
-    piece = text[end : end + AROUND].split("\n", 1)[0]
-    cut = len(piece) == AROUND and end + AROUND < len(text)
-    return (piece.rpartition(" ")[0] + " …") if cut else piece

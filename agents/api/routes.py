@@ -84,8 +84,9 @@ async def unknown(request: Request) -> Response:
     raise not_found(f"There is no {request.url.path} here.")
 
 
+ANY = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 for _path in (path for prefix in OURS for path in (prefix, prefix + "/{rest:path}")):
-    meta.add_api_route(_path, unknown, methods=["GET", "POST", "PUT", "PATCH", "DELETE"], include_in_schema=False)
+    meta.add_api_route(_path, unknown, methods=ANY, include_in_schema=False)
 
 # The last one answers for every unknown path below ours.
 FACES = (runs, jobs_api, job_stream, memory_api, openai_face, meta)
@@ -122,17 +123,6 @@ UNUSED = "edit_message message_favorite fetch_favorites window_message audio_sta
 """What a page could send over its socket for parts of Chainlit that are off here, and that it would do all the same."""
 
 
-def install_routes(app: FastAPI) -> None:
-    """Put up our routes, and the shape of their errors; take down what nobody needs of Chainlit's."""
-    answer_errors(app)
-    for router in (app.router, chainlit_server.router):
-        router.routes[:] = [one for one in router.routes if (getattr(one, "path", None) or "/") in NEEDED]
-    for event in UNUSED:
-        chainlit_server.sio.handlers["/"].pop(event, None)
-    in_front(app, *FACES)
-    app.router.routes.insert(0, mcp_route)
-
-
 def in_front(app: FastAPI, *routers: APIRouter) -> None:
     """Put routes in front of Chainlit's catch-all, which would answer every GET with its page."""
     count = len(app.router.routes)
@@ -144,15 +134,12 @@ def in_front(app: FastAPI, *routers: APIRouter) -> None:
 
 
 def opened(settings: Settings | None = None, team: Team | None = None) -> Site:
-    """Open this process's site; later calls return the same one.
+    """Open this process's site, its routes put up and what nobody needs of Chainlit's taken down; later calls return it.
 
     It hangs on Chainlit's app, not on a module: Chainlit's development mode loads every module of ours anew.
-
-    Raises:
-        ConfigError: a setting can't be used.
     """
-    state = chainlit_server.app.state
-    site: Site | None = getattr(state, "dossier_site", None)
+    app = chainlit_server.app
+    site: Site | None = getattr(app.state, "dossier_site", None)
     if site is None:
         settings = settings or (team.settings if team else load())
         check_exposure(settings)
@@ -163,6 +150,12 @@ def opened(settings: Settings | None = None, team: Team | None = None) -> Site:
         # Else Chainlit opens a browser window by itself.
         config.run.headless = True
         harden(settings.host, settings.port, settings.root_path)
-        install_routes(chainlit_server.app)
-        state.dossier_site = site
+        answer_errors(app)
+        for router in (app.router, chainlit_server.router):
+            router.routes[:] = [one for one in router.routes if (getattr(one, "path", None) or "/") in NEEDED]
+        for event in UNUSED:
+            chainlit_server.sio.handlers["/"].pop(event, None)
+        in_front(app, *FACES)
+        app.router.routes.insert(0, mcp_route)
+        app.state.dossier_site = site
     return site

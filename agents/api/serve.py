@@ -36,11 +36,7 @@ def on_loopback(host: str) -> bool:
 
 
 def check_exposure(settings: Settings) -> None:
-    """Refuse to serve others without a key.
-
-    Raises:
-        ConfigError: the host is not loopback and no key is set.
-    """
+    """Refuse to serve others without a key."""
     if not on_loopback(settings.host) and not settings.api_key.get_secret_value():
         raise ConfigError(
             f"DOSSIER_HOST={settings.host} lets other machines in, which needs a key: "
@@ -100,24 +96,22 @@ def _frame() -> dict[str, str]:
     So the frame never speaks a language that the page inside it does not. Empty when Chainlit keeps its words elsewhere,
     which only costs ours.
     """
-    ours = tomllib.loads(FRAME.read_text(encoding="utf-8"))
+
+    def over(below: dict[str, object], above: dict[str, object]) -> dict[str, object]:
+        """Lay words over words, group by group."""
+        both = {name: (under, above[name]) for name, under in below.items() if name in above}
+        groups = {name: over(*pair) for name, pair in both.items() if all(isinstance(one, dict) for one in pair)}  # type: ignore[arg-type]
+        return below | above | groups
+
     spec = importlib.util.find_spec("chainlit")
     places = list(spec.submodule_search_locations or ()) if spec else []
     files = {path.stem: path for place in places for path in (Path(place) / "translations").glob("*.json")}
     spoken = {
-        name: json.dumps(_over(json.loads(files[name].read_text(encoding="utf-8")), words), ensure_ascii=False)
-        for name, words in ours.items()
+        name: json.dumps(over(json.loads(files[name].read_text(encoding="utf-8")), words), ensure_ascii=False)
+        for name, words in tomllib.loads(FRAME.read_text(encoding="utf-8")).items()
         if name in files
     }
     return {name: spoken.get(name, spoken.get("en-US", "{}")) for name in files}
-
-
-def _over(below: dict[str, object], above: dict[str, object]) -> dict[str, object]:
-    merged = dict(below)
-    for name, value in above.items():
-        under = merged.get(name)
-        merged[name] = _over(under, value) if isinstance(value, dict) and isinstance(under, dict) else value
-    return merged
 
 
 WAITING = 128
@@ -129,11 +123,7 @@ GRACE_S = 3
 
 
 def reserve(host: str, port: int) -> socket.socket:
-    """Take the port before anything else: whoever opens the page while the rest loads waits for it and is not refused.
-
-    Raises:
-        ConfigError: it is taken, or the host is none of this machine's.
-    """
+    """Take the port before anything else: whoever opens the page while the rest loads waits for it and is not refused."""
     taken = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
     taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -141,13 +131,12 @@ def reserve(host: str, port: int) -> socket.socket:
         taken.listen(WAITING)
     except OSError as error:
         taken.close()
+        why = f"DOSSIER_HOST={host} is no address of this machine."
         if isinstance(error, PermissionError):
-            raise ConfigError(
-                f"Port {port} needs rights that this program does not have. Set PORT to another."
-            ) from error
-        if isinstance(error, socket.gaierror) or error.errno not in _TAKEN:
-            raise ConfigError(f"DOSSIER_HOST={host} is no address of this machine.") from error
-        raise ConfigError(f"Port {port} is taken. Set PORT to another, or stop what runs there.") from error
+            why = f"Port {port} needs rights that this program does not have. Set PORT to another."
+        elif error.errno in _TAKEN and not isinstance(error, socket.gaierror):
+            why = f"Port {port} is taken. Set PORT to another, or stop what runs there."
+        raise ConfigError(why) from error
     return taken
 
 
@@ -155,11 +144,7 @@ _TAKEN = {48, 98, 10048}  # EADDRINUSE on macOS, Linux, Windows
 
 
 def prepare(settings: Settings) -> None:
-    """Set what Chainlit reads while it is imported.
-
-    Raises:
-        ConfigError: the data folder can't be written.
-    """
+    """Set what Chainlit reads while it is imported."""
     try:
         os.environ["CHAINLIT_APP_ROOT"] = str(app_root(settings.data_dir, settings.port))
         sign_sessions(settings.data_dir)
@@ -198,11 +183,7 @@ def banner(settings: Settings) -> str:
 
 
 def serve(settings: Settings) -> None:
-    """Run chat and routes until stopped.
-
-    Raises:
-        ConfigError: the port is taken, the data folder can't be written, a key is missing, or a setting can't be used.
-    """
+    """Run chat and routes until stopped."""
     check_exposure(settings)
     taken = reserve(settings.host, settings.port)
     prepare(settings)
@@ -234,12 +215,7 @@ def serve(settings: Settings) -> None:
                 await config.code.on_app_shutdown()
             await super().shutdown(sockets)
 
+    level = settings.log_level.lower()
     Server(
-        uvicorn.Config(
-            app,
-            log_level=settings.log_level.lower(),
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=GRACE_S,
-        )
+        uvicorn.Config(app, log_level=level, access_log=False, server_header=False, timeout_graceful_shutdown=GRACE_S)
     ).run([taken])

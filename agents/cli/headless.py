@@ -7,15 +7,13 @@ import threading
 import time
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from agents.api.tree import Tree
+from agents.api.tree import Tree, progress
 from agents.contracts.contract import Contract
 from agents.contracts.frozen import Mode, Tier
-from agents.contracts.report import ReportDocument
-from agents.contracts.sources import SourceCard
+from agents.contracts.report import Earlier, ReportDocument
 from agents.core.errors import BadRequest, NotFeasible
-from agents.core.events import Numbered
 from agents.core.settings import Settings
 from agents.core.time_policy import SCOPING_SHARE, left_for_research_s
 from agents.jobs.job import Job, sources_read
@@ -48,11 +46,6 @@ async def research(
     With `refresh`, the contract of an earlier job is run on today's sources, and the question is empty; with `goes_on`
     the question is asked beginning with what the report of an earlier job cites. A team that is `opened` elsewhere works
     in the place of one made from the settings.
-
-    Raises:
-        BadRequest: the question is empty, too long or not feasible, or a file can't be written.
-        ConfigError: the settings can't be used.
-        DossierError: the run ended without a report.
     """
     from agents.run_research import SENT_S, durable_team
 
@@ -64,16 +57,14 @@ async def research(
         check_writable(out)
     text = "" if refresh else checked(question)
     async with opened or durable_team(settings, _say, at_once=True) as team:
-        before = await _before(settings, refresh or goes_on) if refresh or goes_on else None
-        if refresh and before is not None:
-            earlier = earlier_of(before.document, before.sources, "refresh")
+        contract, known, earlier = await _before(settings, refresh, goes_on)
+        if contract is not None:
             await _say_what_is_asked(team)
             await team.ready()
-            job = team.start(team.renewed(before.contract), challenge=challenge, earlier=earlier)
+            job = team.start(team.renewed(contract), challenge=challenge, earlier=earlier)
             return await _to_its_end(team, job, json_file, out)
         # A provider that hangs may not use up the time before anything was looked for.
         limit_s = None if minutes is None else SCOPING_SHARE * minutes * 60
-        known = known_lines(before.document) if before is not None else ()
         state = ScopingState(mode=mode, minutes=minutes, known=known, memory=memory)
         if not team.engine.reasons:
             await _say_what_is_asked(team)  # nothing is gained by waiting for the network beside what computes here
@@ -86,14 +77,18 @@ async def research(
         if not settled.scope.queries:
             raise BadRequest(settled.turn.reply or NOTHING_ASKED)
         if settled.contract is None:
-            raise _not_feasible(settled.scope)
+            broad = [query for query in settled.scope.queries if not query.feasible]
+            splits = tuple(split for query in broad for split in query.suggested_split)
+            error = NotFeasible(tuple(query.reason for query in broad), splits)
+            if splits:
+                error.notice += "\nNarrower questions that would work:\n" + "\n".join(f"  - {one}" for one in splits)
+            raise error
         if not team.engine.reasons:
             _say(" ".join(settled.turn.reply.split()))
         await team.ready()
         spent_s = time.monotonic() - started
         left_s = None if minutes is None else left_for_research_s(60 * minutes, spent_s)
-        after = earlier_of(before.document, before.sources, "continue") if before is not None else None
-        job = team.start(settled.contract, challenge=challenge, left_s=left_s, earlier=after)
+        job = team.start(settled.contract, challenge=challenge, left_s=left_s, earlier=earlier)
         return await _to_its_end(team, job, json_file, out)
 
 
@@ -106,9 +101,15 @@ async def _say_what_is_asked(team: "Team") -> None:
 
 
 async def _to_its_end(team: "Team", job: Job, json_file: Path | None, out: Path | None) -> int:
-    """Watch a job, and write and print its report; returns the exit code."""
-    await _watch(team, job)
-    await job.settled()
+    """Watch a job, and write and print its report; returns the exit code. An interrupt stops it and all it has running."""
+    try:
+        async for tree, line in progress(job):
+            if line:
+                _say(told(tree, line))
+    except asyncio.CancelledError:
+        team.jobs.stop(job)
+        await job.wait()
+        raise
     if job.awaits_key:
         # Its caller is the terminal, and is told; nobody is left to whom it could go on.
         team.jobs.stop(job)
@@ -122,65 +123,35 @@ async def _to_its_end(team: "Team", job: Job, json_file: Path | None, out: Path 
     return 3 if job.status == "blocked" else GRADE_CODES[job.report.grade]
 
 
-class ReportedJob(NamedTuple):
-    """An earlier job as the store holds it."""
+async def _before(
+    settings: Settings, refresh: str, goes_on: str
+) -> tuple[Contract | None, tuple[str, ...], Earlier | None]:
+    """Find the contract to run again, or what is known to a question that goes on, and the report of an earlier job.
 
-    contract: Contract
-    document: ReportDocument
-    sources: dict[str, SourceCard]
-
-
-async def _before(settings: Settings, beginning: str) -> ReportedJob:
-    """Find an earlier job by the first characters of its id, whichever process runs jobs now.
-
-    Raises:
-        BadRequest: there is none, or it has no report.
+    A job is named by the first characters of its id, whichever process runs jobs now.
     """
     from agents.cli.jobs_commands import opened_store, row_of
 
+    if not refresh and not goes_on:
+        return None, (), None
     async with opened_store(settings) as store:
-        row = await row_of(store, beginning)
+        row = await row_of(store, refresh or goes_on)
         document, whole = await store.report(row.id), await store.job(row.id)
         if document is None or whole is None or whole.commission.contract is None:
             raise BadRequest(f"Job {row.id[:12]} is {row.status} and has no report to go on from.")
         sources = sources_read(await store.events(row.id), whole.commission)
-        return ReportedJob(whole.commission.contract, document, sources)
+        if refresh:
+            return whole.commission.contract, (), earlier_of(document, sources, "refresh")
+        return None, known_lines(document), earlier_of(document, sources, "continue")
 
 
-def _not_feasible(scope: ScopingState) -> NotFeasible:
-    broad = [query for query in scope.queries if not query.feasible]
-    splits = tuple(split for query in broad for split in query.suggested_split)
-    error = NotFeasible(tuple(query.reason for query in broad), splits)
-    if splits:
-        error.notice += "\nNarrower questions that would work:\n" + "\n".join(f"  - {split}" for split in splits)
-    return error
-
-
-async def _watch(team: "Team", job: Job) -> None:
-    """Show progress until the job is over; an interrupt stops the job and all it has running."""
-    tree = Tree()
-    try:
-        async for numbered in job.follow(attended=True):
-            if numbered is not None and (line := told(tree, numbered)):
-                _say(line)
-    except asyncio.CancelledError:
-        team.jobs.stop(job)
-        await job.wait()
-        raise
-
-
-def told(tree: Tree, numbered: Numbered) -> str:
-    """Say in one line what happened and when; empty for what no reader needs to hear."""
-    tree.take(numbered)
-    return f"{numbered.seconds:6.1f}s  {tree.line.text}" if tree.line else ""
+def told(tree: Tree, line: str) -> str:
+    """Say in one line what happened and when."""
+    return f"{tree.seconds:6.1f}s  {line}"
 
 
 def check_writable(path: Path) -> None:
-    """Find out before any work whether a report can be written to a file of that name.
-
-    Raises:
-        BadRequest: its ending says nothing, it is a folder, or its folder does not exist.
-    """
+    """Find out before any work whether a report can be written to a file of that name."""
     from agents.report.formats import FORMS
 
     if path.suffix.casefold().removeprefix(".") not in FORMS:
@@ -197,11 +168,7 @@ def _check_place(path: Path) -> None:
 
 
 def write_report(document: ReportDocument, json_file: Path | None, out: Path | None) -> None:
-    """Write a report into files, each as its ending says.
-
-    Raises:
-        NotPrintable: as PDF its letters could not be shown; files before it are written.
-    """
+    """Write a report into files, each as its ending says; those before one that can't be printed are written."""
     from agents.report.formats import FORMS
 
     targets = [(json_file, "json")] if json_file else []

@@ -1,8 +1,7 @@
-"""The command line of kept jobs: list, show, export, replay; stop, drop or retry a branch, narrow what is searched."""
+"""The command line of kept jobs: list, show, export, replay; stop, drop or retry a branch."""
 
 import asyncio
 import contextlib
-import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager
@@ -180,8 +179,9 @@ async def replay(
         if speed:
             await asyncio.sleep(max(0.0, numbered.seconds - reached) / speed)
         reached = numbered.seconds
-        if line := told(tree, numbered):
-            say(line)
+        tree.take(numbered)
+        if tree.line:
+            say(told(tree, tree.line.text))
 
 
 @command(app, opened_store)
@@ -332,37 +332,3 @@ def _steering(kind: "Steered", said: str) -> None:
 _steering("stop", "Stop one branch of a running job; what it has found is kept.")
 _steering("drop", "Stop one branch of a running job and leave out what it has found.")
 _steering("retry", "Try a failed or stopped branch of a running job again.")
-
-
-@command(app, opened_store)
-async def narrow(
-    store: "Store",
-    row: "StoredJob",
-    only: Annotated[list[str] | None, typer.Option(help="Search and read only this domain (repeatable).")] = None,
-    exclude: Annotated[list[str] | None, typer.Option(help="Leave this domain out (repeatable).")] = None,
-    since: Annotated[str, typer.Option(help="Only documents since this date: 2019 or 2019-05-01.")] = "",
-    until: Annotated[str, typer.Option(help="Only documents up to this date.")] = "",
-    minutes: Annotated[float | None, typer.Option(help="A shorter time in all.", min=0.01)] = None,
-) -> None:
-    """Narrow what a running job may search, or for how long; it never widens anything."""
-    from agents.contracts.contract import Command
-
-    given = {
-        "only " + ", ".join(only or ()): only,
-        "without " + ", ".join(exclude or ()): exclude,
-        f"since {since}": since,
-        f"until {until}": until,
-        f"{minutes or 0:g} minutes in all": minutes,
-    }
-    words = "; ".join(said for said, there in given.items() if there)
-    if not words:
-        fail("Say what to narrow: --only, --exclude, --since, --until or --minutes.", 2)
-    for date in filter(None, (since, until)):
-        if not re.fullmatch(r"\d{4}(-\d{2}){0,2}", date):
-            fail(f"{date!r} is no date; write 2019, 2019-05 or 2019-05-01.", 2)
-    limits = {
-        "domains": only or (), "exclude_domains": exclude or (), "date_from": since or None, "date_to": until or None,
-        "seconds": None if minutes is None else minutes * 60,
-    }  # fmt: skip
-    wanted = Command.model_validate({"kind": "limits", "words": words, "limits": limits})
-    await _done(store, row, "change", wanted.model_dump_json(), wanted.kind)
