@@ -2,15 +2,17 @@
 
 from agents.chat import answers
 from agents.chat.commands import Edit, Part, Start, Wish, read, read_edit
-from agents.chat.plan_edits import CardEdit, place_named, place_of, with_part, with_terms
+from agents.chat.plan_edits import CardEdit, edit_plans, place_named, place_of, refreshed
 from agents.chat.preferences import changes, edited
 from agents.chat.state import Button, ChatState, Draft, Refuse, Say, Show, ShowContract, ShowScope, Stage, own_splits
 from agents.chat.texts import ChatTexts
-from agents.contracts.contract import Contract
+from agents.contracts.contract import Brief, Contract
+from agents.contracts.plan import Plan
 from agents.core.errors import BadRequest, DossierError, NotFeasible
 from agents.jobs.job import Job
 from agents.memory.knowledge import LOCAL_OWNER
-from agents.research.scoping.turn import refused
+from agents.research.planning.freeze_contract import bounds_of
+from agents.research.scoping.turn import ScopingState, refused
 from agents.search.uploads import UploadResult
 from agents.team import Team
 
@@ -68,7 +70,7 @@ class Drafting(Talk):
         scope = self.state.scope.model_copy(update={"files": (*self.state.scope.files, *taken.files)})
         self.now(scope=scope)
         await self.show(Say(said))
-        if before and taken.files and (contract := with_terms(self.team, before.contract, scope)):
+        if before and taken.files and (contract := self._with_terms(before.contract, scope)):
             shown = self.on_the_table(contract, before)
             if not text.strip() or isinstance(read(text), Start):
                 await self.show(shown)
@@ -96,9 +98,21 @@ class Drafting(Talk):
         before = self._draft()
         if edit.op == "drop" and len(edit.place) == 1:
             return await self.edit(Edit(drop=(edit.place[0] + 1,)))
-        contract, said = with_part(self.team, before.contract, edit, self.words)
+        most = self.team.means.limits.leaves
+        plans, said = edit_plans(before.contract.plans, edit, self.words, max_leaves=most)
         self.now(by_hand=True)
-        await self.show(self.on_the_table(contract, before, (said,)))
+        await self.show(self.on_the_table(self._of_plans(before.contract.brief, plans), before, (said,)))
+
+    def _of_plans(self, brief: Brief, plans: tuple[Plan, ...]) -> Contract:
+        return self.team.drafts.of_plans(brief, tuple(refreshed(plan, bounds_of(brief).rounds) for plan in plans))
+
+    def _with_terms(self, before: Contract, scope: ScopingState) -> Contract | None:
+        """Put the same plans under changed terms; None when a query has no plan among them."""
+        by_query = {plan.query: plan for plan in before.plans}
+        plans = tuple(by_query[query.text] for query in scope.queries if query.text in by_query)
+        if len(plans) < len(scope.queries):
+            return None
+        return self._of_plans(scope.brief(before.brief.today, max_cost_usd=self.team.settings.max_cost_usd), plans)
 
     async def undo(self) -> None:
         """Go back to the draft before."""
@@ -140,7 +154,7 @@ class Drafting(Talk):
         # The words of a plan are in the language it was drafted in, and it leaves out what is known; one that was edited
         # by hand stays all the same.
         stays = before is not None and ((edit.language is None and edit.memory is None) or state.by_hand)
-        contract = with_terms(self.team, before.contract, scope) if before and stays else None
+        contract = self._with_terms(before.contract, scope) if before and stays else None
         self.now(scope=scope)
         if not (scope.feasible and scope.ready):
             await self.say("noted" if scope.queries else "noted_next")

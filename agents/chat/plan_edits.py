@@ -9,14 +9,10 @@ from typing import Literal
 from pydantic import Field
 
 from agents.chat.texts import ChatTexts
-from agents.contracts.contract import Brief, Contract
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import Leaf, LeafBudget, Node, Plan
 from agents.core.errors import BadRequest
 from agents.research.planning.drafting import phases_of
-from agents.research.planning.freeze_contract import bounds_of
-from agents.research.scoping.turn import ScopingState
-from agents.team import Team
 
 Branch = Node | Leaf
 Children = tuple[Branch, ...]
@@ -43,17 +39,11 @@ def edit_plans(
 ) -> tuple[tuple[Plan, ...], str]:
     """Apply one edit to the plans of a draft; gives the edit in plain words, too: `dropped “Costs”`.
 
-    Args:
-        plans: one per query, in their order; whole plans are dropped by dropping their query, never here.
-        edit: what shall change.
-        words: the texts in the language of the chat.
-        max_leaves: leaves that one plan may have.
-
-    Raises:
-        BadRequest: there is no such part, or the plan could not run any more; the message is for the user.
+    Whole plans are dropped by dropping their query, never here. A `BadRequest` says why there is no such part, or why the
+    plan could not run any more.
     """
     branch, (number, *inner) = branch_at(plans, edit.place), edit.place
-    plan, old, new, above = plans[number], branch.title, branch.title, inner[:-1]
+    plan, old, new, (*above, at) = plans[number], branch.title, branch.title, inner or [0]
     if edit.op == "add":
         above, new = inner, _title(edit.text)
         leaf = _new_leaf(plan, branch, new, max_leaves)
@@ -63,7 +53,6 @@ def edit_plans(
         new = _title(edit.text)
 
     def change(children: Children) -> Children:
-        at = inner[-1] if inner else 0
         match edit.op:
             case "add":
                 return (*children, leaf)
@@ -71,8 +60,13 @@ def edit_plans(
                 return (*children[:at], *children[at + 1 :])
             case "rename":
                 return (*children[:at], _named(branch, new), *children[at + 1 :])
-            case _:
-                return _swapped(children, at, -1 if edit.op == "up" else 1)
+        to = at - 1 if edit.op == "up" else at + 1
+        if not 0 <= to < len(children):
+            where = "first" if to < at else "last"
+            raise BadRequest(f"“{{title}}” is the {where} already. Nothing was changed.", title=old)
+        moved = list(children)
+        moved.insert(to, moved.pop(at))
+        return tuple(moved)
 
     if (root := _changed(plan.root, above, change)) is None:
         raise BadRequest(
@@ -83,20 +77,17 @@ def edit_plans(
 
 
 _SAID = {"add": "added", "drop": "dropped", "rename": "renamed", "up": "moved_up", "down": "moved_down"}
+_ORDER = "Questions keep the order in which they were asked. Nothing was changed."
 _WHOLE = {
     "drop": "That is the whole question. Nothing was changed.",
     "rename": "That is the question itself. Ask it in other words, and I draft anew. Nothing was changed.",
-    "up": "Questions keep the order in which they were asked. Nothing was changed.",
-    "down": "Questions keep the order in which they were asked. Nothing was changed.",
+    "up": _ORDER,
+    "down": _ORDER,
 }
 
 
 def place_of(number: str, plans: tuple[Plan, ...]) -> Place:
-    """Find a part by its number as shown: `2.1`, `last`. With one query its own parts are counted, else the queries first.
-
-    Raises:
-        BadRequest: there is no such part.
-    """
+    """Find a part by its number as shown: `2.1`, `last`. With one query its own parts are counted, else the queries first."""
     if number == "last":
         number = str(len(plans) if len(plans) > 1 else len(plans[0].root.children))
     steps = tuple(int(step) - 1 for step in number.split(".") if step)
@@ -106,11 +97,7 @@ def place_of(number: str, plans: tuple[Plan, ...]) -> Place:
 
 
 def place_named(title: str, plans: tuple[Plan, ...], words: ChatTexts) -> Place:
-    """Find the one part whose title holds these words.
-
-    Raises:
-        BadRequest: none does, or several do.
-    """
+    """Find the one part whose title holds these words; a `BadRequest` where none does, or several do."""
     wanted = set(title.casefold().removeprefix("the ").split())
 
     def named(branch: Branch, place: Place) -> Iterator[Place]:
@@ -127,20 +114,15 @@ def place_named(title: str, plans: tuple[Plan, ...], words: ChatTexts) -> Place:
 
 
 def branch_at(plans: tuple[Plan, ...], place: Place, number: str = "") -> Branch:
-    """Return the part of a place.
-
-    Raises:
-        BadRequest: there is none.
-    """
+    """Return the part of a place; a `BadRequest` where there is none."""
     children: Children = tuple(plan.root for plan in plans)
     branch: Branch | None = None
     for step in place:
         branch = children[step] if 0 <= step < len(children) else None
         children = branch.children if isinstance(branch, Node) else ()
     if branch is None:
-        raise BadRequest(
-            "There is no part {number} in this draft. Nothing was changed.", number=number or "of that number"
-        )
+        said = "There is no part {number} in this draft. Nothing was changed."
+        raise BadRequest(said, number=number or "of that number")
     return branch
 
 
@@ -148,12 +130,9 @@ def _title(text: str) -> str:
     title = " ".join(text.split())
     if not title:
         raise BadRequest("A part needs words that say what it shall find out. Nothing was changed.")
-    if len(title) > MAX_TITLE:
-        raise BadRequest(
-            "That has {count} characters; a part is named in up to {most}. Nothing was changed.",
-            count=len(title),
-            most=MAX_TITLE,
-        )
+    if (count := len(title)) > MAX_TITLE:
+        said = "That has {count} characters; a part is named in up to {most}. Nothing was changed."
+        raise BadRequest(said, count=count, most=MAX_TITLE)
     return title
 
 
@@ -170,28 +149,14 @@ def _changed(node: Node, inner: list[int], change: Callable[[Children], Children
     return node.model_copy(update={"children": children}) if children else None
 
 
-def _swapped(children: Children, here: int, by: int) -> Children:
-    if not 0 <= here + by < len(children):
-        first, last = (
-            "“{title}” is the first already. Nothing was changed.",
-            "“{title}” is the last already. Nothing was changed.",
-        )
-        raise BadRequest(first if by < 0 else last, title=children[here].title)
-    moved = list(children)
-    moved[here], moved[here + by] = moved[here + by], moved[here]
-    return tuple(moved)
-
-
 def _new_leaf(plan: Plan, target: Branch, title: str, max_leaves: int) -> Leaf:
     leaves = plan.root.leaves()
     if isinstance(target, Leaf):
-        raise BadRequest(
-            "“{title}” is not divided further; add the part beside it. Nothing was changed.", title=target.title
-        )
-    if len(leaves) >= max_leaves:
-        raise BadRequest(
-            "This question has {count} parts, as many as one run can do. Nothing was changed.", count=len(leaves)
-        )
+        said = "“{title}” is not divided further; add the part beside it. Nothing was changed."
+        raise BadRequest(said, title=target.title)
+    if (count := len(leaves)) >= max_leaves:
+        said = "This question has {count} parts, as many as one run can do. Nothing was changed."
+        raise BadRequest(said, count=count)
     if any(leaf.title.casefold() == title.casefold() for leaf in leaves):
         raise BadRequest("There is a part “{title}” already. Nothing was changed.", title=title)
     budget = leaves[0].budget if leaves else LeafBudget()
@@ -238,29 +203,3 @@ def refreshed(plan: Plan, rounds: int) -> Plan:
         )
 
     return plan.model_copy(update={"root": fresh(plan.root)})
-
-
-# ---- contracts
-
-
-def with_part(team: Team, contract: Contract, edit: CardEdit, words: ChatTexts) -> tuple[Contract, str]:
-    """Edit one part; says what changed.
-
-    Raises:
-        BadRequest: there is no such part, or the plan could not run any more.
-    """
-    plans, said = edit_plans(contract.plans, edit, words, max_leaves=team.means.limits.leaves)
-    return _contract(team, contract.brief, plans), said
-
-
-def with_terms(team: Team, before: Contract, scope: ScopingState) -> Contract | None:
-    """Put the same plans under changed terms; None when a query has no plan among them."""
-    by_query = {plan.query: plan for plan in before.plans}
-    plans = tuple(by_query[query.text] for query in scope.queries if query.text in by_query)
-    if len(plans) < len(scope.queries):
-        return None
-    return _contract(team, scope.brief(before.brief.today, max_cost_usd=team.settings.max_cost_usd), plans)
-
-
-def _contract(team: Team, brief: Brief, plans: tuple[Plan, ...]) -> Contract:
-    return team.drafts.of_plans(brief, tuple(refreshed(plan, bounds_of(brief).rounds) for plan in plans))
