@@ -46,11 +46,7 @@ class Afterwards(Drafting):
         return await self.team.jobs.find(self.state.job_id, self.owner)
 
     async def over(self, text: str, command: Command, document: ReportDocument | None) -> None:
-        """Answer a command that concerns a run that is over.
-
-        Raises:
-            BadRequest: it can't be done to it.
-        """
+        """Answer a command that concerns a run that is over."""
         match command:
             case Part(op="retry"):
                 await self.say("restart_offer")
@@ -120,11 +116,7 @@ class Afterwards(Drafting):
         return datetime.now(UTC) - ended < _MOMENT
 
     async def from_report(self, document: ReportDocument, question: str) -> str:
-        """Answer a question out of the report, as Markdown whose citations open their quotes; empty where it holds no answer.
-
-        Raises:
-            BadRequest: the question is empty or far too long.
-        """
+        """Answer a question out of the report, as Markdown whose citations open their quotes; empty where it holds no answer."""
         answer = await self.team.follow_up(document, question)
         text = linked(answer.markdown, document.references, answer.facts, self._quote)
         return f"{text}\n\n{self.words('from_report')}" if answer.enough else ""
@@ -132,12 +124,7 @@ class Afterwards(Drafting):
     # ---- what is known already
 
     async def recall(self, question: str) -> None:
-        """Answer a question from the knowledge base; without one, say what there is.
-
-        Raises:
-            BadRequest: nothing is kept here, or the question is far too long.
-            MemoryDown: the knowledge base can't be used.
-        """
+        """Answer a question from the knowledge base; without one, say what there is."""
         store = self.team.memory
         if store is None:
             raise self.no("known_off")

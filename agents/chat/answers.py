@@ -36,11 +36,7 @@ def _table() -> Mapping[str, Mapping[str, str]]:
 
 
 def short(wish: Wish, stage: Stage, team: Team, words: ChatTexts, progress: str = "") -> str:
-    """Answer a short wish that nothing has to be worked out for.
-
-    Raises:
-        BadRequest: it cannot be done as the talk stands.
-    """
+    """Answer a short wish that nothing has to be worked out for; a `BadRequest` where it can't be done as the talk stands."""
     match wish.name:
         case "privacy":
             return _leaves(team, words)

@@ -103,15 +103,7 @@ MAX_WISH = 120
 
 
 def read(message: str, command: str | None = None) -> Command | None:
-    """Read a message; None when it is no command.
-
-    Args:
-        message: what was typed, without the command that was chosen from the menu.
-        command: the command chosen from the menu.
-
-    Raises:
-        BadRequest: a command or a limit that can't be; the message says why.
-    """
+    """Read a message and the command that was chosen from the menu; None when it is no command, `BadRequest` when it can't be."""
     if command == "research" or message.lstrip().split(maxsplit=1)[:1] == ["/research"]:
         return parse_research(message)
     if (question := _recalled(message, command)) is not None:
@@ -222,11 +214,7 @@ def _pick(message: str) -> Pick | None:
 
 
 def read_edit(message: str) -> Edit | None:
-    """Read a message as edits of the limits; None unless every part of it is one.
-
-    Raises:
-        BadRequest: a time that can't be.
-    """
+    """Read a message as edits of the limits; None unless every part of it is one, `BadRequest` for a time that can't be."""
     line = one_line(message.lower()).strip(" .!")
     if len(message) > 200 or (line.endswith("?") and not polite().match(line)):
         return None

@@ -8,30 +8,15 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from agents.chat import answers
+from agents.chat import state as talk
 from agents.chat.after_run import Afterwards
 from agents.chat.commands import Command, Edit, Part, Pick, Recall, Start, Wish, read, read_edit
 from agents.chat.preferences import Preferences, edited, in_language, preferred
 from agents.chat.runs import Steering
-from agents.chat.state import (
-    After,
-    Button,
-    ChatState,
-    ManagerReply,
-    Refuse,
-    Say,
-    Show,
-    Started,
-    chosen,
-    not_started,
-    pasted,
-    related,
-    scope_of,
-    splits_of,
-)
+from agents.chat.state import After, Button, ChatState, Refuse, Say, Show, Started, splits_of
 from agents.chat.texts import cut, speaks
 from agents.contracts.contract import DEFAULT_MINUTES
 from agents.contracts.frozen import Mode
-from agents.contracts.report import ReportDocument
 from agents.core.errors import DossierError
 from agents.core.role import OnText
 from agents.nlp.tokens import content_words
@@ -48,12 +33,7 @@ _SAID_BACK = 160
 
 
 class Conversation(Afterwards, Steering):
-    """One chat between a user and the manager.
-
-    Args:
-        show: takes what the chat does.
-        on_text: is given the manager's reply piece by piece, while it is written.
-    """
+    """One chat between a user and the manager, whose reply `on_text` is given piece by piece, while it is written."""
 
     def __init__(
         self,
@@ -78,19 +58,15 @@ class Conversation(Afterwards, Steering):
     ) -> None:
         """Answer one message. What is foreseen to go wrong is said; the talk then stands as it was before.
 
-        Args:
-            text: what the user typed, without the command that was chosen from the menu.
-            command: the command chosen from the menu.
-            modes: what stands in the pickers beside the composer.
-            taken: what came of the files that came with the message.
-            about: the run, over by now, on whose card it was said.
+        Beside what was typed come the command chosen from the menu, what stands in the pickers beside the composer, what
+        came of the files that came with it, and the run, over by now, on whose card it was said.
         """
         try:
             if about and self.running is None and await self.team.jobs.find(about, self.owner):
                 self.now(job_id=about)
                 return await self._on_report(text, read(text))
             if command is None and len(text) > LONG and self.running is None:
-                document, text = pasted(text)
+                document, text = talk.pasted(text)
                 more = await self.team.take_files((document,), (*self.state.scope.files, *taken.files))
                 taken = UploadResult((*taken.files, *more.files), (*taken.refused, *more.refused))
                 await self.say("pasted" if text else "pasted_no_question")
@@ -113,10 +89,12 @@ class Conversation(Afterwards, Steering):
         if (job := self.running) is not None:
             return await self.on_run(job, text, said)
         self._take_picker(modes)
-        stage, pending, choice = self.stage, self.state.pending, _choice(said)
+        stage, pending, choice = self.stage, self.state.pending, said.name if isinstance(said, Wish) else ""
+        if isinstance(said, Pick) and len(said.numbers) == 1:
+            choice = {1: "new_question", 2: "change"}.get(said.numbers[0], "")
         if isinstance(said, ResearchCommand):
             await self._commanded(said)
-        elif pending and choice:
+        elif pending and choice in {"new_question", "change"}:
             self.now(pending="")
             await (self._anew(pending) if choice == "new_question" else self._changed(pending))
         elif stage == "draft":
@@ -163,7 +141,7 @@ class Conversation(Afterwards, Steering):
 
     async def _not_yet(self) -> None:
         """Say what is missing for a start, with the choices in sight again."""
-        await self.show(Refuse(not_started(self.state.scope, self.words)))
+        await self.show(Refuse(talk.not_started(self.state.scope, self.words)))
         if splits_of(self.state.scope):
             await self.show_scope()
 
@@ -213,7 +191,7 @@ class Conversation(Afterwards, Steering):
             said = Pick(numbers=(1,))
         match said:
             case Pick() if splits:
-                await self._turn(chosen(said, splits, self.words))
+                await self._turn(talk.chosen(said, splits, self.words))
             case Edit():
                 await self.edit(said)
             case Wish(name="begin"):
@@ -292,10 +270,10 @@ class Conversation(Afterwards, Steering):
         scope = in_language(scope, self.preferences)
         if scope.stood_in and scope.stood_in != before.stood_in:
             await self.show(Say(scope.stood_in))
-        await self.show(ManagerReply(turn.reply))
+        await self.show(talk.ManagerReply(turn.reply))
         settled = scope.feasible and scope.ready
         same = [query.text for query in scope.queries] == [query.text for query in before.queries]
-        if draft is not None and (same or not settled or not related(scope, before)):
+        if draft is not None and (same or not settled or not talk.related(scope, before)):
             # An answer to a question about the draft, or something else altogether: the draft stays.
             self.now(
                 scope=before.model_copy(update={"turns": scope.turns, "stood_in": scope.stood_in, "spent": scope.spent})
@@ -325,7 +303,8 @@ class Conversation(Afterwards, Steering):
             if answered := await self.from_report(document, text):
                 return await self.show(Say(answered))
             await self.say("not_in_report")
-        if document is not None and _about(document, text):
+        about = document and set(content_words(f"{document.question} {document.title}")) & set(content_words(text))
+        if document is not None and about:
             # The new run goes on from what this one found.
             scope = self._begun().model_copy(update={"known": known_lines(document)})
             self.now(scope=scope, after=After(use="continue", job_id=self.state.job_id))
@@ -336,22 +315,10 @@ class Conversation(Afterwards, Steering):
         job = await self.ended()
         if job is None or (contract := job.commission.contract) is None:
             raise self.no("run_gone")
-        scope = scope_of(contract.brief)
+        scope = talk.scope_of(contract.brief)
         if refresh:
             self.now(scope=scope, drafts=0, former=(), after=After(use="refresh", job_id=self.state.job_id))
             return await self.show(self.on_the_table(self.team.renewed(contract), None, (self.words("runs_anew"),)))
         edit = read_edit(text.partition(":")[2]) or Edit()
         self.now(scope=edited(scope, edit), contract=None, drafts=0, former=())
         await self.drafted()
-
-
-def _about(document: ReportDocument, text: str) -> bool:
-    """Tell whether a message names what a report is about."""
-    return bool(set(content_words(text)) & set(content_words(f"{document.question} {document.title}")))
-
-
-def _choice(said: Command | None) -> str:
-    """Read the answer to whether a message is a new question or a change."""
-    if isinstance(said, Pick) and len(said.numbers) == 1:
-        return {1: "new_question", 2: "change"}.get(said.numbers[0], "")
-    return said.name if isinstance(said, Wish) and said.name in {"new_question", "change"} else ""

@@ -55,11 +55,7 @@ class Preferences(Frozen):
 
     @classmethod
     def read(cls, given: Mapping[str, object]) -> "Preferences":
-        """Read what the dialog gives; the browser may send anything.
-
-        Raises:
-            BadRequest: an entry can't be read; the message says which.
-        """
+        """Read what the dialog gives; the browser may send anything, and a `BadRequest` says which entry can't be read."""
         texts = {name: value.strip() for name, value in given.items() if isinstance(value, str)}
         said = {name: "" if text == USUAL else text for name, text in texts.items()}
         time, mode, place = (said.get(name, "") for name in ("time", "depth", "places"))
@@ -147,17 +143,10 @@ T = TypeVar("T")
 
 
 def edited(scope: ScopingState, edit: Edit) -> ScopingState:
-    """Apply an edit to what was agreed.
-
-    Raises:
-        BadRequest: a query that does not exist, or the only one, was to be dropped; or the dates are out of order.
-    """
-    queries = _without(
-        scope.queries, edit.drop, "There is no question {number}; the draft has {count}. Nothing was changed."
-    )
-    files = _without(
-        scope.files, edit.drop_files, "There is no file {number}; this chat has {count}. Nothing was changed."
-    )
+    """Apply an edit to what was agreed; a `BadRequest` says what of it can't be."""
+    no_query = "There is no question {number}; the draft has {count}. Nothing was changed."
+    no_file = "There is no file {number}; this chat has {count}. Nothing was changed."
+    queries, files = _without(scope.queries, edit.drop, no_query), _without(scope.files, edit.drop_files, no_file)
     if edit.drop and not queries:
         raise BadRequest("That is the only question of the draft. Ask something else instead, and I draft anew.")
     both = edit.any_date or (edit.date_from and edit.date_to)

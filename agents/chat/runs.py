@@ -68,11 +68,7 @@ class Steering(Talk):
     """What its user may say to a run."""
 
     async def on_run(self, job: Job, text: str, command: Command | None) -> None:
-        """Answer one message.
-
-        Raises:
-            BadRequest: it cannot be done to this run.
-        """
+        """Answer one message."""
         match command:
             case ResearchCommand():
                 raise self.no("new_question_running")

@@ -217,11 +217,7 @@ def own_splits(query: Query) -> tuple[str, ...]:
 
 
 def chosen(pick: Pick, splits: tuple[str, ...], words: ChatTexts) -> str:
-    """Write the narrower questions of some numbers as the user would have typed them.
-
-    Raises:
-        BadRequest: there is no such number.
-    """
+    """Write the narrower questions of some numbers as the user would have typed them."""
     wanted: list[int] = []
     for number in pick.numbers:
         wanted += range(1, len(splits) + 1) if number == 0 else [len(splits) if number == -1 else number]
