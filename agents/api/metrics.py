@@ -71,7 +71,8 @@ class Meter:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        counter, gauge, histogram = (partial(kind, registry=self.registry) for kind in (Counter, Gauge, Histogram))
+        counter, gauge = partial(Counter, registry=self.registry), partial(Gauge, registry=self.registry)
+        histogram = partial(Histogram, registry=self.registry)
         self.loop = histogram(
             "research_loop_duration_seconds", "Seconds of one run, queueing and writing included", ["outcome"],
             buckets=LOOP_BUCKETS,

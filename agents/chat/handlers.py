@@ -213,7 +213,8 @@ class Chat:
     @shielded
     async def furnish(self) -> None:
         """Set up the page at hand: commands, pickers and settings belong to the page, so every page gets them."""
-        emitter, words, given = cl.context.emitter, frame_words(), await self._settings(self.owner)
+        emitter, words = cl.context.emitter, frame_words()
+        given = kept(Preferences, await self.history.settings(self.owner))
         icons = {"research": "search"} if self.team.memory is None else {"research": "search", "memory": "library"}
         about = {"button": False, "persistent": False}
         commands: list[Any] = [
@@ -274,7 +275,7 @@ class Chat:
     async def message(self, message: cl.Message) -> None:
         """Answer a message. Its text alone counts as said: what was attached is searched, never obeyed."""
         await mirror(dict(message.to_dict()))
-        given = await given_files(message)
+        given = await asyncio.to_thread(given_files, message)
         if given and not message.content.strip():
             # Else a chat that begins with a file would have no name.
             thread = cl.context.session.thread_id
@@ -327,7 +328,7 @@ class Chat:
         self.site.allowance.take(f"user {owner}", ASKING)
         # One message of a chat at a time, from whichever tab: the phrase sent twice must find a run at the second.
         async with self._locks.setdefault(session.thread_id, asyncio.Lock()):
-            before = await self._talk(session.thread_id)
+            before = kept(ChatState, await self.history.talk(session.thread_id))
             if not before.language:
                 # Until something is said that tells, the talk is in the language of the frame around it.
                 before = before.model_copy(update={"language": frame_words().language})
@@ -344,7 +345,7 @@ class Chat:
 
             conversation = Conversation(
                 self.team, before, show=show, on_text=renderer.streamed.on_text, owner=owner,
-                preferences=await self._settings(owner),
+                preferences=kept(Preferences, await self.history.settings(owner)),
             )  # fmt: skip
             here, waits = contextvars.copy_context(), set[asyncio.Task[None]]()
 
@@ -379,18 +380,12 @@ class Chat:
         await self.history.update_thread(thread_id, name=name)
         await cl.context.emitter.emit("first_interaction", {"interaction": name, "thread_id": thread_id})
 
-    async def _talk(self, thread_id: str) -> ChatState:
-        return kept(ChatState, await self.history.talk(thread_id))
-
-    async def _settings(self, owner: str) -> Preferences:
-        return kept(Preferences, await self.history.settings(owner))
-
     # ---- interruptions
 
     @shielded
     async def stopped(self) -> None:
         """Say that the answer was broken off; a run of this chat is stopped too."""
-        talk = await self._talk(cl.context.session.thread_id)
+        talk = kept(ChatState, await self.history.talk(cl.context.session.thread_id))
         job = self.team.jobs.get(talk.job_id, self.owner) if talk.job_id else None
         if job is not None and not job.over:
             self.team.jobs.stop(job)
@@ -427,14 +422,10 @@ class Chat:
         await cl.Message(content=said).send()
 
 
-async def given_files(message: cl.Message) -> list[UploadedFile]:
+def given_files(message: cl.Message) -> list[UploadedFile]:
     """Read the files that came with a message: as many as are taken, none further than shows that it is too large."""
-
-    def read() -> list[UploadedFile]:
-        given: list[UploadedFile] = []
-        for element in (one for one in message.elements or () if one.path):
-            with Path(str(element.path)).open("rb") as file:
-                given.append(UploadedFile(element.name or "", file.read(MAX_BYTES + 1 if len(given) < AT_ONCE else 0)))
-        return given
-
-    return await asyncio.to_thread(read)
+    given: list[UploadedFile] = []
+    for element in (one for one in message.elements or () if one.path):
+        with Path(str(element.path)).open("rb") as file:
+            given.append(UploadedFile(element.name or "", file.read(MAX_BYTES + 1 if len(given) < AT_ONCE else 0)))
+    return given

@@ -92,7 +92,6 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
                 del self._tickets[step_id]
 
     async def update_step(self, step_dict: StepDict) -> None:
-        """Keep a newer version of a step."""
         await self.create_step(step_dict)
 
     async def create_element(self, element: Element) -> None:
@@ -173,9 +172,8 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
 
     async def put_props(self, element_id: str, props: Row) -> None:
         """Put other props in the place of those of a kept element."""
-        await self.execute_sql(
-            "UPDATE elements SET props = :props WHERE id = :id", {"id": element_id, "props": json.dumps(props)}
-        )
+        query = "UPDATE elements SET props = :props WHERE id = :id"
+        await self.execute_sql(query, {"id": element_id, "props": json.dumps(props)})
 
     async def reword(self, step_id: str, output: str) -> StepDict | None:
         """Put another text in the place of a kept message's; None when there is no such message."""
@@ -213,13 +211,11 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
             return None
         thread: Any = dict(found[0])
         thread["metadata"], thread["tags"] = _decoded(thread["metadata"], {}), _decoded(thread["tags"], None)
-        of_thread = 'SELECT * FROM steps WHERE "threadId" = :id ORDER BY "createdAt", rowid'
-        steps = await self.execute_sql(of_thread, {"id": thread_id}) or []
-        elements = await self.execute_sql(
-            'SELECT * FROM elements WHERE "threadId" = :id ORDER BY rowid', {"id": thread_id}
-        )
+        of_thread = 'SELECT * FROM {} WHERE "threadId" = :id ORDER BY {}'
+        steps = await self.execute_sql(of_thread.format("steps", '"createdAt", rowid'), {"id": thread_id}) or []
+        elements = await self.execute_sql(of_thread.format("elements", "rowid"), {"id": thread_id}) or []
         thread["steps"] = [_step(dict(row)) for row in steps]
-        thread["elements"] = [await self._element(dict(row)) for row in elements or []]
+        thread["elements"] = [await self._element(dict(row)) for row in elements]
         return thread
 
     async def _element(self, row: Row) -> ElementDict:
@@ -230,10 +226,8 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         return row
 
     async def get_element(self, thread_id: str, element_id: str) -> ElementDict | None:
-        """Return one element of a thread."""
-        rows = await self.execute_sql(
-            'SELECT * FROM elements WHERE id = :e AND "threadId" = :t', {"e": element_id, "t": thread_id}
-        )
+        query = 'SELECT * FROM elements WHERE id = :e AND "threadId" = :t'
+        rows = await self.execute_sql(query, {"e": element_id, "t": thread_id})
         return await self._element(dict(rows[0])) if rows else None
 
     async def element_owner(self, element_id: str) -> Row | None:

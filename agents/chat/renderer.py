@@ -333,7 +333,7 @@ def outcome(job: Job, document: ReportDocument | None) -> Shown:
     if document is not None:
         # The Markdown stays the message's text: for copying, for searching the history, and for when the element
         # fails. The page hides it while the element stands (see public/dossier.css).
-        props = {"job_id": job.id, "grade": document.grade, "title": document.title}
+        props: Props = {"job_id": job.id, "grade": document.grade, "title": document.title}
         # The browser wants one of address and key before it shows an element; it reads neither of a custom one.
         known = {"id": name, "chainlit_key": name, "thread_id": job.thread_id, "for_id": report}
         elements.append(_element("ReportView", props, **known))

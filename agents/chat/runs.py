@@ -1,5 +1,6 @@
 """What a message does to a run while it goes: it is steered, narrowed, guided or asked after. Nothing widens it here."""
 
+import math
 from typing import NoReturn
 
 from agents.api.tree import ROOT, STAGES, TreeView, live_tree, steer
@@ -7,7 +8,7 @@ from agents.chat.commands import Command, Edit, Part, Wish, asks_for_progress
 from agents.chat.drafting_talk import Talk
 from agents.chat.preferences import limits_words
 from agents.chat.texts import ChatTexts, cut, minutes_and_seconds
-from agents.contracts.contract import Brief, Narrowing
+from agents.contracts.contract import Narrowing
 from agents.contracts.frozen import Said
 from agents.core.events import Noted
 from agents.jobs.changes import DELIVERED, GUIDANCE, reach_of
@@ -116,19 +117,11 @@ class Steering(Talk):
             raise self.no("no_part_here", number=order.number, known=", ".join(known))
         change, shown = steer(self.team.jobs, job, row, order.op), {"number": row.n, "title": row.title}
         if change is None:
-            raise self.no(
-                "part_not_failed" if order.op == "retry" else "part_is_already",
-                **shown,
-                state=self.words(f"is_{row.state}"),
-            )
-        await self.say(
-            names[order.op],
-            **shown,
-            change=change.number,
-            clock=minutes_and_seconds(change.seconds),
-            facts=self.words.counted(row.facts, "fact"),
-            sources=self.words.counted(row.sources, "source"),
-        )
+            already = "part_not_failed" if order.op == "retry" else "part_is_already"
+            raise self.no(already, **shown, state=self.words(f"is_{row.state}"))
+        found = {"facts": self.words.counted(row.facts, "fact"), "sources": self.words.counted(row.sources, "source")}
+        clock = minutes_and_seconds(change.seconds)
+        await self.say(names[order.op], **shown, **found, change=change.number, clock=clock)
 
     # ---- the contract, after it was bound
 
@@ -139,41 +132,32 @@ class Steering(Talk):
         run, words = job.run, self.words
         if job.contract is None:
             self._wider("wider_planning")
-        limits = Narrowing(
-            domains=edit.domains,
-            exclude_domains=edit.exclude_domains,
-            date_from=edit.date_from,
-            date_to=edit.date_to,
-            seconds=edit.minutes * 60 if edit.time_given and edit.minutes is not None else None,
-        )
-        self._only_narrower(
-            edit, limits, job.contract.brief, together(bound_by(job.contract.brief), run.steering.limits)
-        )
+        brief, old = job.contract.brief, together(bound_by(job.contract.brief), run.steering.limits)
+        seconds = edit.minutes * 60 if edit.time_given and edit.minutes is not None else None
+        same = {"domains", "exclude_domains", "date_from", "date_to"}
+        new = Narrowing(**edit.model_dump(include=same), seconds=seconds)
+        bound = None if old.seconds is None else old.seconds / 60
+        wanted = {"wanted": words.minutes(edit.minutes), "bound": words.minutes(bound)}
+        for beyond, why, values in (
+            (edit.mode not in {None, brief.mode}, "wider_depth", {}),
+            (edit.language not in {None, brief.language}, "wider_language",
+             {"language": words.language_name(edit.language or "")}),
+            (edit.time_given and (seconds is None or seconds > (old.seconds or math.inf)), "wider_time", wanted),
+            (edit.drop_files or edit.places is not None or edit.memory is not None, "wider_places", {}),
+            (edit.lift or edit.all_domains or edit.any_date, "wider_more", {}),
+            (any(not in_both(old.domains, (name,)) for name in new.domains), "wider_domains", {}),
+            ((new.date_from or "9") < (old.date_from or "") or (new.date_to or "") > (old.date_to or "9"),
+             "wider_years", {}),
+        ):  # fmt: skip
+            if beyond:
+                self._wider(why, **values)
         said = limits_words(edit, words)
         said += [words("in_all", time=words.minutes(edit.minutes))] if edit.time_given else []
-        change = self.team.jobs.narrow(job, limits, "; ".join(said) or words("as_authorized"))
+        change = self.team.jobs.narrow(job, new, "; ".join(said) or words("as_authorized"))
         ends = (change.limits.seconds or 0.0) - run.reserve_s
         name = "narrowed_holds" if not edit.time_given else "narrowed_now" if ends <= run.now() else "narrowed_until"
         effect = words(name, clock=minutes_and_seconds(ends))
         await self.say("narrowed", change=change.number, words=change.words, effect=effect)
-
-    def _only_narrower(self, edit: Edit, new: Narrowing, brief: Brief, old: Narrowing) -> None:
-        """Refuse what in an edit goes beyond what a run may do."""
-        words, bound = self.words, None if old.seconds is None else old.seconds / 60
-        if edit.mode is not None and edit.mode != brief.mode:
-            self._wider("wider_depth")
-        if edit.language is not None and edit.language != brief.language:
-            self._wider("wider_language", language=words.language_name(edit.language))
-        if edit.time_given and (new.seconds is None or (old.seconds is not None and new.seconds > old.seconds)):
-            self._wider("wider_time", wanted=words.minutes(edit.minutes), bound=words.minutes(bound))
-        if edit.drop_files or edit.places is not None or edit.memory is not None:
-            self._wider("wider_places")
-        if edit.lift or edit.all_domains or edit.any_date:
-            self._wider("wider_more")
-        if any(not in_both(old.domains, (name,)) for name in new.domains):
-            self._wider("wider_domains")
-        if (new.date_from or "9") < (old.date_from or "") or (new.date_to or "") > (old.date_to or "9"):
-            self._wider("wider_years")
 
     # ---- guidance
 
