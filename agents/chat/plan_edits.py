@@ -62,8 +62,9 @@ def edit_plans(
                 return (*children[:at], _named(branch, new), *children[at + 1 :])
         to = at - 1 if edit.op == "up" else at + 1
         if not 0 <= to < len(children):
-            where = "first" if to < at else "last"
-            raise BadRequest(f"“{{title}}” is the {where} already. Nothing was changed.", title=old)
+            first = "“{title}” is the first already. Nothing was changed."
+            last = "“{title}” is the last already. Nothing was changed."
+            raise BadRequest(first if to < at else last, title=old)
         moved = list(children)
         moved.insert(to, moved.pop(at))
         return tuple(moved)
