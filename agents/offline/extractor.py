@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from agents.contracts.fact import Extraction, ExtractionInput, NumberedSentence, PointedFact
+from agents.contracts.fact import Extraction, ExtractionInput, NumberedSentence, PointedFact, ShownSource
 from agents.offline.questions import about, is_called, is_linked, is_topic, names_held, stems_of
 from agents.offline.ranking import Ranking, Wanted, is_imperative, is_order, is_sentence, leans, plain
 from agents.offline.terms import distinct, listed, opening, quantities
@@ -29,50 +29,36 @@ class _Candidate:
     score: float
 
 
-@dataclass(frozen=True)
-class _Reading:
-    """One source, with what is asked of it."""
-
-    objective: str
-    questions: tuple[str, ...]
-    title: str
-    sentences: tuple[NumberedSentence, ...]
-    max_facts: int
-
-
 def extract(given: ExtractionInput) -> Extraction:
     """Point at the sentences of sources that answer the questions of their leaf."""
-    read = [
-        _extract(_Reading(given.objective, given.questions, one.title, one.sentences, given.max_facts))
-        for one in given.sources
-    ]
+    read = [_extract(given, one) for one in given.sources]
     return Extraction(
         facts=tuple(fact for one in read for fact in one.facts),
         limitations=tuple(number for one in read for number in one.limitations),
     )
 
 
-def _extract(given: _Reading) -> Extraction:
-    sentences = given.sentences
-    held = stems_of(" ".join((given.title, *(sentence.text for sentence in sentences))))
+def _extract(given: ExtractionInput, source: ShownSource) -> Extraction:
+    sentences = source.sentences
+    held = stems_of(" ".join((source.title, *(sentence.text for sentence in sentences))))
     open_ = [number for number, question in enumerate(given.questions) if not _is_elsewhere(question, held)]
-    if not open_:
-        return Extraction(facts=())
-    ranking = Ranking([sentence.text for sentence in sentences], given.title)
+    ranking = Ranking([sentence.text for sentence in sentences], source.title)
     wanted = {number: ranking.wanted(given.questions[number], given.objective) for number in open_}
-    chosen = _chosen(given, ranking, wanted)
+    how_to = any(opening("technical").match(question) for question in given.questions)
+    chosen = _chosen(sentences, ranking, wanted, given.max_facts, how_to=how_to) if open_ else []
     for number in open_:
         subject = about(given.questions[number])
-        if subject and is_called(subject, given.title):
-            chosen = _with_subject(given, ranking, chosen, number)
+        if subject and is_called(subject, source.title):
+            asked = frozenset(distinct(given.questions[number])) - frozenset(distinct(source.title))
+            chosen = _with_subject(sentences, ranking, chosen, number, asked)[: given.max_facts]
     facts = tuple(
         PointedFact(
             sentences=tuple(sentences[at].number for at in range(one.first, one.at + 1)),
             statement=" ".join(plain(sentences[at].text) for at in range(one.first, one.at + 1)),
             question=one.question + 1,
-            sure=_confidence(0.3, one.score),
+            sure=round(min(0.95, max(0.35, 0.3 + 0.5 * one.score)), 2),
         )
-        for one in chosen
+        for one in sorted(chosen, key=lambda one: one.at)
     )
     return Extraction(facts=facts, limitations=_limitations(sentences, ranking, wanted.values()) if facts else ())
 
@@ -83,17 +69,14 @@ def _is_elsewhere(question: str, held: frozenset[str]) -> bool:
     return bool(subject and not names_held(subject, held) and (is_topic(question) or is_linked(question)))
 
 
-def _confidence(least: float, score: float) -> float:
-    return round(min(0.95, max(0.35, least + 0.5 * score)), 2)
-
-
-def _chosen(given: _Reading, ranking: Ranking, wanted: Mapping[int, Wanted]) -> list[_Candidate]:
-    how_to = any(opening("technical").match(question) for question in given.questions)
+def _chosen(
+    sentences: Sequence[NumberedSentence], ranking: Ranking, wanted: Mapping[int, Wanted], most: int, *, how_to: bool
+) -> list[_Candidate]:
     candidates: list[_Candidate] = []
-    for at, sentence in enumerate(given.sentences):
+    for at, sentence in enumerate(sentences):
         if not is_sentence(sentence.text) or is_order(sentence.text) or (is_imperative(sentence.text) and not how_to):
             continue
-        first = _understood_from(given.sentences, at)
+        first = _understood_from(sentences, at)
         if first is None:
             continue
         score, number = max((ranking.score(at, one, first), -number) for number, one in wanted.items())
@@ -104,28 +87,33 @@ def _chosen(given: _Reading, ranking: Ranking, wanted: Mapping[int, Wanted]) -> 
         best[one.question] = max(one.score, best.get(one.question, 0.0))
     kept: list[_Candidate] = []
     for one in sorted(candidates, key=lambda one: (-one.score, one.at)):
-        if one.score < OF_THE_BEST * best[one.question] or len(kept) == given.max_facts:
+        if one.score < OF_THE_BEST * best[one.question] or len(kept) == most:
             continue
         if not any(_says_the_same(ranking, one, other) for other in kept):
             kept.append(one)
-    return sorted(kept, key=lambda one: one.at)
+    return kept
 
 
-def _with_subject(given: _Reading, ranking: Ranking, chosen: list[_Candidate], number: int) -> list[_Candidate]:
+def _with_subject(
+    sentences: Sequence[NumberedSentence],
+    ranking: Ranking,
+    chosen: Sequence[_Candidate],
+    number: int,
+    asked: frozenset[str],
+) -> list[_Candidate]:
     """Add what a source says of the very thing it is named for: its opening, and what shares most words with the question.
 
     The answer may be a step away; these sentences name where.
     """
-    asked = frozenset(distinct(given.questions[number])) - frozenset(distinct(given.title))
-    usable = [at for at, one in enumerate(given.sentences) if is_sentence(one.text) and not is_order(one.text)]
+    usable = [at for at, one in enumerate(sentences) if is_sentence(one.text) and not is_order(one.text)]
     near = sorted(usable, key=lambda at: (-len(asked & ranking.held[at]), at))
     found = list(chosen)
     # The opening comes last: one that leans on it brings it along.
     for at in (*(at for at in near[:_NEAR] if asked & ranking.held[at]), *usable[:1]):
-        first = _understood_from(given.sentences, at)
+        first = _understood_from(sentences, at)
         if first is not None and not any(one.first <= at and first <= one.at for one in found):
             found.append(_Candidate(at, first, number, ENOUGH / 2))
-    return sorted(found[: given.max_facts], key=lambda one: one.at)
+    return found
 
 
 def _understood_from(sentences: Sequence[NumberedSentence], at: int) -> int | None:

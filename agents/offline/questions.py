@@ -7,7 +7,7 @@ held against names and matter, here by name and in `research/reading/answering.p
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import ceil
 from typing import Literal
 
@@ -139,21 +139,23 @@ def _apart(sentence: str) -> list[str]:
     return found
 
 
-@lru_cache(maxsize=1)
-def _coordinated() -> re.Pattern[str]:
+@cache
+def _joint() -> re.Pattern[str]:
     """Where a second question, or order, is joined on within one sentence."""
     lead = r"(?:(?:by|to|in|at|on|for|from|since|with|of|um|seit|mit|von|zu|à|de|dans|depuis|a|desde|con|por)\s+)?"
-    next_one = rf"(?:{listed('ask').pattern}|(?:name|list|explain|describe|compare|nenne|nomme[rz]?|explica)\b)"
+    verbs = r"(?:do|does|did|is|are|was|were|will|should|name|list|explain|describe|compare|nenne|nomme[rz]?|explica)\b"
     return re.compile(
-        rf"\s*[,;]?\s+(?:and|or|as well as|und|oder|sowie|et|ou|y|o)\s+(?={lead}{next_one})", re.IGNORECASE
+        rf"\s*[,;]?\s+(?:and|or|as well as|und|oder|sowie|et|ou|y|e|o)\s+(?={lead}(?:{listed('ask').pattern}|{verbs}))",
+        re.IGNORECASE,
     )
 
 
 def _parts(sentence: str) -> list[str]:
+    """Cut a sentence into the questions that it asks: `…, and who founded each of them?` is two."""
     parts: list[str] = []
     start = 0
-    for match in _coordinated().finditer(sentence):
-        if terms(sentence[start : match.start()]) and len(sentence[match.end() :].split()) > 2:
+    for match in _joint().finditer(sentence):
+        if terms(sentence[start : match.start()]) and len(sentence[match.end() :].split()) > 1:
             parts.append(sentence[start : match.start()])
             start = match.end()
     return [part for part in (*parts, sentence[start:]) if part.strip(_TRIM)]
@@ -216,7 +218,7 @@ _KIND = {
     )
     for kind, (said, asks) in _KINDS.items()
 }
-_EITHER = re.compile(r"\b(?:which|who|what|welche\w*|quel\w*|cuál\w*)\b.*\b(?:or|oder|ou|o)\b", re.IGNORECASE)
+_OR = re.compile(r"\b(?:or|oder|ou|o)\b", re.IGNORECASE)
 _WHICH = re.compile(r"\b(?:which|what|welche\w*|quel\w*|qué|cuál\w*)\b", re.IGNORECASE)
 _EACH = re.compile(r"\b(?:each|both|respective\w*|jeweils|beide\w*|chacun\w*|cada un[oa])\b", re.IGNORECASE)
 _POINTING = re.compile(
@@ -229,13 +231,6 @@ _WIDE = re.compile(
     re.IGNORECASE,
 )
 """Asks for what there is, or for several things, not for one."""
-_PART = re.compile(
-    r"(?:[,;]\s*|\s+)(?:and|und|et|y|e)\s+(?=(?:(?:for|in|at|on|by|to|how|with|from) )?"
-    r"(?:what|which|who|whom|whose|why|how|when|where|was|wer|warum|wie|wann|wo|qui|quand|comment|pourquoi|combien|"
-    r"qué|quién|cómo|cuándo|cuánt\w+|chi|quando|dove|do|does|did|is|are|were|will|should)\b)",
-    re.IGNORECASE,
-)
-_SETTING = re.compile(r"^\W*(?:i|we|my|our|take|consider|ich|wir|je|nous|yo)\b", re.IGNORECASE)
 _LINK = re.compile(
     r"\w+\W+\w+.*\b(?:who|whose|whom|which|that|where|deren|dessen|dont|cuyo)\b"
     r"|\bof the [^\W_]+ (?:of|in|at|by|from|for)\b|[’']s [^\W_]+[’']s\b",
@@ -287,7 +282,7 @@ def parts_of(question: str) -> tuple[Question, ...]:
     asked = " ".join(one for one in sentences if one not in told) if told else question
     parts: list[Question] = []
     named = _read(" ".join(told)) if told else None
-    for text in [text for part in _PART.split(asked) if (text := part.strip(" ,;")).strip("?")] or [question]:
+    for text in [text for part in _parts(asked) if (text := part.strip(" ,;")).strip("?")] or [question]:
         one = _read(text)
         if not one.names and named and named.names:
             one = replace(one, names=named.names, short=named.short, shown=named.shown)
@@ -331,7 +326,7 @@ def _read(text: str) -> Question:
 def _kind(text: str, named: int) -> AnswerKind:
     if opening("yes_no").match(text):
         return "yes_no"
-    if named > 1 and _EITHER.search(text):
+    if named > 1 and (asked := listed("ask").search(text)) and _OR.search(text, asked.end()):
         return "either"
     if all(re.search("|".join(listed(one).pattern for one in each), text, re.I) for each in _WHY_DIFFERENT):
         return "differ"
@@ -396,9 +391,8 @@ def is_single_fact(question: str) -> bool:
     if not names(question) or SPACELESS.search(question) or len(found) != 1 or len(found[0].parts) != 1:
         return False
     wide = any(listed(name).search(question) for name in ("reason", "effect", "differ_asked", "doubt_asked"))
-    if wide or _SETTING.match(question) or "?" in question.strip()[:-1]:
-        return False
-    return bool(listed("one").search(question) or opening("yes_no").match(question))
+    one = listed("one").search(question) or opening("yes_no").match(question)
+    return bool(one) and not wide and "?" not in question.strip()[:-1]
 
 
 def is_lookup(question: str) -> bool:
