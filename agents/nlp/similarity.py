@@ -83,26 +83,15 @@ def copies(texts: Mapping[int, frozenset[int]], accept: Callable[[int, int], boo
         runs = texts[number]
         if len(runs) < MIN_SHARED:
             continue
-        looked_up = _looked_up(runs)
-        seen = Counter(other for run in looked_up for other in by_run.get(run, ()))
-        original = next(
-            (
-                other
-                for other, _ in seen.most_common(5)
-                if containment(runs, texts[other]) >= SAME and accept(number, other)
-            ),
-            None,
-        )
-        if original is not None:
+        looked_up = runs if len(runs) < _LONG else [run for run in runs if run % _SPARSE == 0]
+        seen = [other for other, _ in Counter(other for run in looked_up for other in by_run[run]).most_common(5)]
+        same = (other for other in seen if containment(runs, texts[other]) >= SAME and accept(number, other))
+        if (original := next(same, None)) is not None:
             copy_of[number] = original
             continue
         for run in looked_up:
             by_run[run].append(number)
     return copy_of
-
-
-def _looked_up(runs: frozenset[int]) -> Sequence[int]:
-    return list(runs) if len(runs) < _LONG else [run for run in runs if run % _SPARSE == 0]
 
 
 TABLE = "minilm-64"

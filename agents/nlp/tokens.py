@@ -171,22 +171,18 @@ def pieces(text: str) -> Iterator[tuple[str, bool]]:
 
 def words(text: str) -> list[str]:
     """Give the casefolded words of `text` in order; scripts without spaces as pairs of neighbouring characters."""
-    return list(_kept_words(text)) if len(text) <= _KEPT else _words(text)
+    return list((_words if len(text) <= _KEPT else _words.__wrapped__)(text))
 
 
 @lru_cache(maxsize=2_048)
-def _kept_words(text: str) -> tuple[str, ...]:
-    return tuple(_words(text))
-
-
-def _words(text: str) -> list[str]:
+def _words(text: str) -> tuple[str, ...]:
     found: list[str] = []
     for piece, is_run in pieces(text):
         if is_run and len(piece) > 1:
             found.extend(piece[at : at + 2] for at in range(len(piece) - 1))
         else:
             found.append(piece)
-    return found
+    return tuple(found)
 
 
 def content_words(text: str, language: str | None = None) -> list[str]:
@@ -196,18 +192,14 @@ def content_words(text: str, language: str | None = None) -> list[str]:
         text: a question or a document.
         language: whose stop words are dropped; guessed from `text` when not given.
     """
-    return list(_kept_content(text, language)) if len(text) <= _KEPT else _content_words(text, language)
+    return list((_content_words if len(text) <= _KEPT else _content_words.__wrapped__)(text, language))
 
 
 @lru_cache(maxsize=2_048)
-def _kept_content(text: str, language: str | None) -> tuple[str, ...]:
-    return tuple(_content_words(text, language))
-
-
-def _content_words(text: str, language: str | None) -> list[str]:
+def _content_words(text: str, language: str | None) -> tuple[str, ...]:
     stop = stop_words(language or language_of(text))
     found = [word for word in words(text) if word not in stop]
-    return [stem(word) for word in found if not _is_grammar(word)] or [stem(word) for word in found]
+    return tuple(stem(word) for word in [one for one in found if not _is_grammar(one)] or found)
 
 
 def segmented(text: str) -> str:
@@ -315,7 +307,7 @@ def number_value(word: str, language: str) -> str:
 FRESH = 10
 """Years back from today in which a year that nobody gave is taken for the model's idea of now."""
 
-_YEAR = re.compile(r"(?<![\d.,])(?:19|20|21)\d\d(?![\d]|[.,]\d)")
+_YEAR = re.compile(r"(?<![\d.,])(?:1[5-9]|20|21)\d\d(?![\d]|[.,]\d)")
 _SPAN = re.compile(r"(?<!\d)((?:19|20|21)\d\d)\s*(?:[-–—/]|\w{1,5})\s*((?:19|20|21)\d\d)(?!\d)")
 _STAMP = re.compile(
     r"\s*[(\[]?(?:(?<!\w)(?:in|of|as of|since|from|for|by|until|during|after|before|im jahr|stand|seit|von|bis|en|de|"

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from agents.contracts.fact import Extraction, ExtractionInput, NumberedSentence, PointedFact, ShownSource
 from agents.offline.questions import about, is_called, is_linked, is_topic, names_held, stems_of
 from agents.offline.ranking import Ranking, Wanted, is_imperative, is_order, is_sentence, leans, plain
-from agents.offline.terms import distinct, listed, opening, quantities
+from agents.offline.terms import distinct, listed, opening, repeats
 
 ENOUGH = 0.46
 """Score from which a sentence is to the point; set on labelled questions whose answering sentences are known."""
 OF_THE_BEST = 0.45
 """Share of the best score for the same question that a sentence must reach: beside a good one, weak ones are noise."""
-SAME = 0.75
-"""Share of common words from which two sentences say the same, unless their numbers differ."""
 _MOST_LIMITATIONS = 6
 _NEAR = 2
 """Sentences of a source named for the subject that are added because they share most words with the question."""
@@ -89,7 +87,11 @@ def _chosen(
     for one in sorted(candidates, key=lambda one: (-one.score, one.at)):
         if one.score < OF_THE_BEST * best[one.question] or len(kept) == most:
             continue
-        if not any(_says_the_same(ranking, one, other) for other in kept):
+        if not any(
+            (one.first <= other.at and other.first <= one.at)
+            or repeats(ranking.sentences[one.at], ranking.sentences[other.at])
+            for other in kept
+        ):
             kept.append(one)
     return kept
 
@@ -127,17 +129,6 @@ def _understood_from(sentences: Sequence[NumberedSentence], at: int) -> int | No
             return None
         first = before
     return first
-
-
-def _says_the_same(ranking: Ranking, one: _Candidate, other: _Candidate) -> bool:
-    if one.first <= other.at and other.first <= one.at:
-        return True
-    mine, yours = ranking.held[one.at], ranking.held[other.at]
-    few = min(len(mine), len(yours))
-    if not few or len(mine & yours) / few < SAME:
-        return False
-    numbers = {quantity.value for quantity in quantities(ranking.sentences[one.at])}
-    return numbers <= {quantity.value for quantity in quantities(ranking.sentences[other.at])}
 
 
 def _limitations(sentences: Sequence[NumberedSentence], ranking: Ranking, wanted: Iterable[Wanted]) -> tuple[int, ...]:

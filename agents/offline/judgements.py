@@ -23,10 +23,10 @@ from agents.contracts.verification import (
     VerifiedRow,
     VerifyInput,
 )
-from agents.nlp.tokens import content_words, stem
+from agents.nlp.tokens import content_words, stem, years_in
 from agents.offline.questions import FORM, MOST_ADDED, is_single_fact, topic
 from agents.offline.ranking import is_order
-from agents.offline.terms import distinct, has_figure, listed, names, say, years
+from agents.offline.terms import distinct, listed, names, quantities, say
 from agents.verify.checks import carried, stance
 
 MAX_QUERIES = 4
@@ -154,9 +154,9 @@ def challenge(given: ChallengeInput) -> Challenge:
 
 def _angle(claim: str) -> str:
     """A figure may have been revised, a date be told otherwise, an effect not be found again; anything may be disputed."""
-    if has_figure(claim):
+    if quantities(claim):
         return "against_figure"
-    return "against_date" if years(claim) else "against_effect" if listed("effect").search(claim) else "against"
+    return "against_date" if years_in(claim) else "against_effect" if listed("effect").search(claim) else "against"
 
 
 def _subject(claim: str) -> str:
@@ -178,11 +178,9 @@ def judge_stances(given: StanceInput) -> Stances:
 
 def verify(given: VerifyInput) -> Verified:
     """Compare each sentence with its quotes."""
-    rows = []
-    for sentence in given.sentences:
-        found = carried(sentence.text, sentence.quotes, language=given.language.split("-")[0])
-        rows.append(VerifiedRow(number=sentence.number, verdict=found.verdict))
-    return Verified(rows=tuple(rows))
+    language = given.language.split("-")[0]
+    found = ((one.number, carried(one.text, one.quotes, language=language)) for one in given.sentences)
+    return Verified(rows=tuple(VerifiedRow(number=number, verdict=one.verdict) for number, one in found))
 
 
 def judge(given: JudgeInput) -> Judgement:

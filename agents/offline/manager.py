@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from agents.contracts.contract import Query, ScopingInput, ScopingTurn
 from agents.contracts.frozen import QueryType
 from agents.contracts.sources import CorpusSurvey
+from agents.nlp.tokens import years_in
 from agents.offline.planner import draft
 from agents.offline.questions import (
     LOOKUPS,
@@ -16,7 +17,7 @@ from agents.offline.questions import (
     parts_of,
     questions,
 )
-from agents.offline.terms import SPACELESS, distinct, known, knows, listed, names, opening, overlap, say, terms, years
+from agents.offline.terms import SPACELESS, distinct, known, knows, listed, names, opening, overlap, say, terms
 
 MAX_QUERIES = 6
 MAX_READ = 4_000
@@ -152,7 +153,7 @@ def open_points(question: IndependentQuestion, language: str) -> tuple[str, ...]
         return ()
     if on_nobody:
         return ("open_scope", "open_people")
-    return ("open_scope",) if years(text) else ("open_scope", "open_period")
+    return ("open_scope",) if years_in(text) else ("open_scope", "open_period")
 
 
 def _narrower(question: IndependentQuestion, survey: CorpusSurvey, language: str) -> tuple[str, ...]:

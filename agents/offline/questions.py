@@ -238,14 +238,7 @@ _LINK = re.compile(
 )
 _TOPIC = re.compile(r"^([^:?]{2,80}): ([^:?]+)$")
 _SMALL = frozenset("the of and in a an at on for".split())
-FORM = frozenset(
-    stem(word)
-    for word in (
-        "name known called kind type list many much often old long high far tall large big year date day share number percentage "
-        "first each both same together common between different following according say tell give person people thing "
-        "which one ones also currently today respectively exactly really main"
-    ).split()
-)
+FORM = frozenset(map(stem, lang.words("asking")))
 """Words of asking that no answer repeats."""
 
 

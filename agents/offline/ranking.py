@@ -11,20 +11,21 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 
-from agents.nlp.tokens import language_of
+from agents.nlp import lang
+from agents.nlp.tokens import language_of, years_in
 from agents.offline.questions import leans_on_another
 from agents.offline.terms import (
     LANGUAGES,
     SPACELESS,
     distinct,
     frame,
-    has_figure,
     listed,
     names,
     opening,
+    quantities,
     terms,
-    years,
 )
 
 _MARKER = re.compile(r"^\s*(?:#{1,6}\s+|[-*+•‣·–>]\s+|\(?\d{1,3}[.)]\s+(?=\D)|\(?[a-zA-Z][.)]\s+)")
@@ -40,23 +41,7 @@ _MIXED = re.compile(r"\b\w*(?:[a-zA-Z][а-яёіѕјο-ωΑ-Ω]|[а-яёіѕјο
 _LATIN = str.maketrans("аеосрхуіѕјкАЕОСРХІЅЈοαεινρτΟΑΕΙΝΡΤ", "aeocpxyisjkAEOCPXISJoaeivptOAEINPT")
 _SPREAD = re.compile(r"(?:\b\w ){8}")
 _ENCODED = re.compile(r"\b[A-Za-z0-9+/]{24,}={0,2}")
-_OVERRIDES = re.compile(
-    r"^\W*(?:please )?(?:ignore(?![ds])|disregard|forget|overrid\w+|ignoriere|vergiss|missachte|ignorez|oubliez|ignora|olvida"
-    r"|dimentica|esqueça|negeer|vergeet|ignorera|glöm|zignoruj|zapomnij|игнорируй\w*|забудь\w*)"
-    r".{0,60}(?:instru[ckçz]|prompts?\b|guidance|rules\b|anweisung|regeln|istruzion|инструкц|указани|the above|you were told)"
-    r"|^\W*请?(?:忽略|无视|忘记).{0,12}(?:指令|指示|提示)|(?:指示|命令).{0,8}(?:無視して|忘れて)|지시.{0,8}무시하"
-    r"|निर्देश.{0,12}(?:अनदेखा|नज़रअंदाज़) कर|talimat\w* (?:yok say|göz ardı|unut)|تجاهل (?:جميع|كل) (?:التعليمات|الأوامر)"
-    r"|\b(?:note|message) (?:to|for) (?:all )?(?:llms?|ais?|language models?|chatbots?|assistants?|ai \w+)\W*:"
-    r"|^\W*(?:assistant|system|llm|chatgpt)\b\W*[:\]]|\byou are now (?:in )?.{0,20}\b(?:mode|assistant|model|ai)\b"
-    r"|\b(?:assistants?|models?|agents?|bots?|llms?|crawlers?|summari[sz]ers?) (?:reading|summari[sz]ing|processing) (?:this|the)\b"
-    r"|\bsummari[sz]ers? must\b|\bwhen (?:summari[sz]ing|answering|you (?:summari[sz]e|read)) .{0,30}, "
-    r"(?:say|state|write|mention|tell|include|recommend|do not)\b|\byour (?:new )?task is (?:now )?to\b"
-    r"|\bfrom now on,? you (?:will|must|are)\b|\bdo not follow the user|\b(?:reveal|print|show) your (?:system )?prompt"
-    r"|\b(?:if you are an?|wenn du eine?|si eres un|si tu es un|se sei un) (?:large )?"
-    r"(?:ai\b|llm|language model|sprachmodell|ki\b|modelo de lenguaje|modèle de langue|modello linguistico)",
-    re.IGNORECASE,
-)
-"""Orders to a program that reads along, in the words in which they are put in most languages."""
+_COMMANDS = re.compile(r"\b(?:you|your|ignore|must)\b", re.IGNORECASE)
 
 
 def plain(text: str) -> str:
@@ -69,27 +54,18 @@ def bare(text: str) -> str:
     return " ".join(_MARKER.sub("", text, count=1).split())
 
 
+@cache
+def _overrides() -> re.Pattern[str]:
+    """Orders to a program that reads along, in the words in which they are put in most languages."""
+    return re.compile(lang.alternatives("overrides"), re.IGNORECASE)
+
+
 def is_order(text: str) -> bool:
     """Tell a sentence that commands its reader, or a program that reads it: by form, whatever it commands."""
-    text = _undisguised(text)
-    line = _NOTICE_HEAD.sub("", plain(text))
-    if opening("command").match(line) or listed("commands_reader").search(text) or _OVERRIDES.search(text):
+    text, line = _meant(text)
+    if opening("command").match(line) or listed("commands_reader").search(text) or _overrides().search(text):
         return True
-    commands = re.search(r"\b(?:you|your|ignore|must)\b", text, re.IGNORECASE) or is_imperative(line)
-    return bool(listed("reader").search(text) and commands)
-
-
-def _undisguised(text: str) -> str:
-    """Write a text as it is meant to be read: without signs of no width, look-alike letters, spread words and base 64."""
-    if not text.isascii():
-        text = "".join(one for one in unicodedata.normalize("NFKC", text) if unicodedata.category(one) != "Cf")
-        text = _MIXED.sub(lambda word: word[0].translate(_LATIN), text)
-    if _SPREAD.search(text):
-        text = re.sub(r"(?<=\b\w) (?=\w\b)", "", text)
-    for token in _ENCODED.findall(text):
-        with suppress(ValueError):
-            text += f"\n{base64.b64decode(token).decode('ascii')}"
-    return text
+    return bool(listed("reader").search(text) and (_COMMANDS.search(text) or is_imperative(line)))
 
 
 def orders_a_machine(text: str, about: str = "") -> bool:
@@ -99,18 +75,32 @@ def orders_a_machine(text: str, about: str = "") -> bool:
         text: the sentence.
         about: the question it was read for: one about such programs may well quote what they must do.
     """
-    text = _undisguised(text)
-    line = _NOTICE_HEAD.sub("", plain(text))
+    text, line = _meant(text)
+    begins, wanted = opening("command").match(line), listed("reader").search(about)
     if listed("authorizes").search(text):
         return True
-    if _OVERRIDES.search(text):
-        return not listed("reader").search(about)
-    begins = opening("command").match(line)
-    spoken_to = begins or listed("commands_reader").search(text) or is_imperative(line)
-    if listed("reader").search(text):
-        must = re.search(r"\b(?:you|your|ignore|must)\b", text, re.IGNORECASE)
-        return bool(spoken_to or must) and not listed("reader").search(about)
-    return bool(begins and listed("user").search(text))
+    if _overrides().search(text):
+        return not wanted
+    if not listed("reader").search(text):
+        return bool(begins and listed("user").search(text))
+    told = begins or listed("commands_reader").search(text) or is_imperative(line) or _COMMANDS.search(text)
+    return bool(told) and not wanted
+
+
+def _meant(text: str) -> tuple[str, str]:
+    """Write a text as it is meant to be read, and as a line of its own.
+
+    Signs of no width, look-alike letters, spread words and base 64 hide nothing from whoever reads it.
+    """
+    if not text.isascii():
+        text = "".join(one for one in unicodedata.normalize("NFKC", text) if unicodedata.category(one) != "Cf")
+        text = _MIXED.sub(lambda word: word[0].translate(_LATIN), text)
+    if _SPREAD.search(text):
+        text = re.sub(r"(?<=\b\w) (?=\w\b)", "", text)
+    for token in _ENCODED.findall(text):
+        with suppress(ValueError):
+            text += f"\n{base64.b64decode(token).decode('ascii')}"
+    return text, _NOTICE_HEAD.sub("", plain(text))
 
 
 def is_imperative(text: str) -> bool:
@@ -225,7 +215,7 @@ class Ranking:
         named = names(f"{question} {objective}", language)
         scope = frozenset(term for name in named for term in distinct(name, language))
         lookup = bool(opening("lookup").match(question) and names(question)) and not leaning
-        dates = frozenset() if lookup else frozenset(str(year) for year in years(f"{question} {objective}"))
+        dates = frozenset() if lookup else frozenset(str(year) for year in years_in(f"{question} {objective}"))
         weights = {}
         for term in (*own, *around):
             weight = self._weight(term, 1.0 if lookup else _ABSENT_WEIGHT)
@@ -264,11 +254,11 @@ class Ranking:
 def form(sentence: str, question: str) -> float:
     """Weigh a sentence by the form of answer that a question wants: a date, a figure, a cause, a doubt."""
     factor = 1.0
-    said, asked = set(years(sentence)), set(years(question))
+    said, asked = years_in(sentence), years_in(question)
     if listed("time").search(question):
         factor *= 1.35 if said or re.search(r"\d{1,2}[:.]\d{2}", sentence) else 0.7
     elif listed("quantity").search(question):
-        factor *= 1.3 if has_figure(sentence) else 0.7
+        factor *= 1.3 if quantities(sentence) else 0.7
     for asks, has, with_it, without in _FORMS:
         if listed(asks).search(question):
             factor *= with_it if listed(has).search(sentence) else without

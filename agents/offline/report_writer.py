@@ -25,13 +25,11 @@ from agents.offline.questions import (
     stems_of,
 )
 from agents.offline.ranking import Ranking, at_sentence_end, bare, cells, is_order, leans
-from agents.offline.terms import differ, distinct, listed, quantities, say, span_of_years
+from agents.offline.terms import differ, listed, repeats, say
 
 MOST_MARKS = 3
 LONGEST_QUOTE = 420
 """Characters of one quotation; longer ones end with an earlier sentence."""
-_SAME = 0.8
-"""Share of common words from which two quotations say the same; their numbers must be the same too."""
 _MARK_LIKE = re.compile(r"\[#?[fF]\s?[0-9a-f]+|\[\s*f\d")
 _SITE = re.compile(r"\s*\(([^()]{2,80})\)\s*$")
 
@@ -45,7 +43,6 @@ class MergedQuotation:
     score: float = 0.0
     question: int = 0
     """Place of the question that it was read for."""
-    terms: frozenset[str] = frozenset()
 
     @property
     def marks(self) -> str:
@@ -118,7 +115,7 @@ def units(facts: Sequence[NumberedFact], questions: Sequence[str], objective: st
         scores = [ranking.score(at, one) for one in wanted]
         best = max(range(len(scores)), key=lambda number: (scores[number], -number))
         asked = next((number for number, text in enumerate(questions) if text == fact.topic), best)
-        unit = MergedQuotation(texts[at], (fact,), scores[best], asked, frozenset(distinct(texts[at])))
+        unit = MergedQuotation(texts[at], (fact,), scores[best], asked)
         same = next((number for number, other in enumerate(merged) if _say_the_same(unit, other)), None)
         if same is None:
             merged.append(unit)
@@ -137,17 +134,8 @@ def _is_usable(fact: NumberedFact) -> bool:
 
 
 def _say_the_same(one: MergedQuotation, other: MergedQuotation) -> bool:
-    """Tell whether two quotations say the same: the same telling words, numbers and years, or one within the other."""
-    if one.first.source_number == other.first.source_number and (one.text in other.text or other.text in one.text):
-        return True
-    few = min(len(one.terms), len(other.terms))
-    if few < 3 or len(one.terms & other.terms) / few < _SAME:
-        return False
-    mine, yours = ({(item.value, item.unit) for item in quantities(text)} for text in (one.text, other.text))
-    small, large = sorted((mine, yours), key=len)
-    first, second = span_of_years(one.text), span_of_years(other.text)
-    same_years = first is None or second is None or first == second
-    return small <= large and (bool(small) or not large) and same_years
+    within = one.text in other.text or other.text in one.text
+    return (within and one.first.source_number == other.first.source_number) or repeats(one.text, other.text)
 
 
 def _shortened(text: str) -> str:

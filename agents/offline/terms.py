@@ -10,11 +10,10 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import NamedTuple
 
 from agents.contracts.frozen import Frozen, filled
-from agents.nlp.tokens import content_words, language_of
-from agents.verify.figures import figures
+from agents.nlp.tokens import content_words, language_of, years_in
+from agents.verify.figures import Figure, figures
 from agents.verify.negation import denies, root
 from agents.verify.numerals import units
 from agents.verify.parsed_text import names as names_by_form
@@ -77,9 +76,6 @@ def _all(name: str) -> str:
     return "|".join(words for language in LANGUAGES if (words := _locale(language).words.get(name)))
 
 
-_YEAR = re.compile(r"(?<![\d.,])(1[5-9]\d\d|20\d\d)(?!\d|[.,]\d)")
-
-
 @lru_cache(maxsize=8_192)
 def terms(text: str, language: str | None = None) -> tuple[str, ...]:
     """List the terms of the content words of `text`, in order, repeats kept."""
@@ -98,23 +94,14 @@ def names(text: str, language: str | None = None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.shown for one in names_by_form(text, language or language_of(text)) if one.sure))
 
 
-def years(text: str) -> tuple[int, ...]:
-    """List the years named in `text`, in order."""
-    return tuple(int(year) for year in _YEAR.findall(text))
-
-
-def span_of_years(text: str) -> tuple[int, int] | None:
-    """Give the first and the last year that `text` names."""
-    found = years(text)
-    return (min(found), max(found)) if found else None
-
-
 def overlap(left: str, right: str) -> float:
     """Share of the shorter text's terms that the other has too; 0 when one has none."""
     few, many = sorted((frozenset(distinct(left)), frozenset(distinct(right))), key=len)
     return len(few & many) / len(few) if few else 0.0
 
 
+SAME, _FEWEST = 0.75, 3
+"""Share of the shorter sentence's telling words, and how many at least, from which two sentences say the same."""
 _SAME_THING = 0.6
 """Share of the smaller sentence's telling words that both have."""
 _ERROR_TERM = re.compile(
@@ -122,33 +109,10 @@ _ERROR_TERM = re.compile(
 )
 
 
-class Quantity(NamedTuple):
-    """A number with what it counts."""
-
-    value: float
-    unit: str
-    shown: str
-
-
 @lru_cache(maxsize=4_096)
-def quantities(text: str) -> tuple[Quantity, ...]:
-    """List the amounts of `text` with their units; dates are none."""
-    return tuple(
-        Quantity(one.low, one.unit or next(iter(one.nouns), "").rstrip("s"), one.shown)
-        for one in figures(text)
-        if one.kind != "ordinal" and not one.weak
-    )
-
-
-def has_figure(text: str) -> bool:
-    """Tell whether `text` states a quantity, not just a year."""
-    return bool(quantities(text))
-
-
-def _matter(text: str) -> frozenset[str]:
-    """Telling words of `text` without its numbers and what they are counted in."""
-    units = {term for quantity in quantities(text) for term in distinct(quantity.shown)}
-    return frozenset(term for term in distinct(text) if not any(map(str.isdigit, term)) and term not in units)
+def quantities(text: str) -> tuple[Figure, ...]:
+    """List the amounts of `text`; dates are none."""
+    return tuple(one for one in figures(text) if one.kind != "ordinal" and not one.weak)
 
 
 @lru_cache(maxsize=4_096)
@@ -160,19 +124,36 @@ def _main_figures(text: str) -> dict[str, float]:
         known = units().get(one.unit)
         lasts = known is not None and known.dimension in {"time", "span"}
         if one.unit and not lasts and not denies(re.split("[.;,]", spoken[: spoken.find(one.shown)])[-1]):
-            stated.setdefault(one.unit, set()).add(one.value)
+            stated.setdefault(one.unit, set()).add(one.low)
     return {unit: next(iter(values)) for unit, values in stated.items() if len(values) == 1}
+
+
+def repeats(one: str, other: str) -> bool:
+    """Tell whether the shorter of two sentences says what the other says: its telling words, numbers and years."""
+    short, long = sorted((frozenset(distinct(one)), frozenset(distinct(other))), key=len)
+    if len(short) < _FEWEST or len(short & long) < SAME * len(short):
+        return False
+    few, many = sorted(({(item.low, item.measure) for item in quantities(text)} for text in (one, other)), key=len)
+    first, second = years_in(one), years_in(other)
+    same_years = not first or not second or (min(first), max(first)) == (min(second), max(second))
+    return few <= many and (bool(few) or not many) and same_years
 
 
 def differ(one: str, other: str) -> bool:
     """Tell whether two sentences give different numbers in one unit for the same thing and an overlapping time."""
     left, right = _main_figures(one), _main_figures(other)
     shared = left.keys() & right.keys()
-    first, second = span_of_years(one), span_of_years(other)
-    apart = first and second and (first[1] < second[0] or second[1] < first[0])
+    first, second = years_in(one), years_in(other)
+    apart = first and second and (max(first) < min(second) or max(second) < min(first))
     if not shared or apart or any(left[unit] == right[unit] for unit in shared):
         return False
-    mine, yours, named, named_there = _matter(one), _matter(other), {*names(one)}, {*names(other)}
-    few = min(len(mine), len(yours))
-    same = few >= 3 and len(mine & yours) / few >= _SAME_THING
+    mine, yours = _matter(one), _matter(other)
+    named, named_there, few = {*names(one)}, {*names(other)}, min(len(mine), len(yours))
+    same = few >= _FEWEST and len(mine & yours) >= _SAME_THING * few
     return same and (bool(named & named_there) or not named | named_there)
+
+
+def _matter(text: str) -> frozenset[str]:
+    """Telling words of `text` without its numbers and what they are counted in."""
+    units = {term for quantity in quantities(text) for term in distinct(quantity.shown)}
+    return frozenset(term for term in distinct(text) if not any(map(str.isdigit, term)) and term not in units)

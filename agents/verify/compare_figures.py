@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import pairwise
 
 from agents.nlp import lang
 from agents.verify.dates import When, missing
-from agents.verify.figures import Figure, same_slot
+from agents.verify.figures import Figure, ends_with, same_slot
 from agents.verify.negation import root
 from agents.verify.parsed_text import Discrepancy, ParsedSentence, found
 
@@ -15,17 +16,6 @@ SAME_CONTEXT = 0.5
 rather than a number about something else."""
 
 _GROWTH_SIGNS = re.compile("[增减減升降涨漲跌]")
-_FACTORS = tuple(
-    (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), factor)
-    for words, factor in (
-        (r"doubl(?:ed|es|ing)|twice|two-?fold|verdoppel\w+|doppelt|doublé\w*|double|duplic\w+|doble", 2.0),
-        (r"tripl(?:ed|es|ing)|trebled|three-?fold|verdreifach\w+|triplé\w*|triplic\w+|triple", 3.0),
-        (r"quadrupl(?:ed|es|ing)|four-?fold|vervierfach\w+|quadruplé\w*|cuadruplic\w+", 4.0),
-        (r"halved|halv(?:es|ing)|fell by half|halbiert\w*|réduit\w* de moitié|redujo a la mitad", 0.5),
-    )
-)
-_OVER = re.compile(r"\b(?:more than|over|mehr als|plus que|más que)\s*$", re.IGNORECASE)
-_NEARLY = re.compile(r"\b(?:nearly|almost|close to|fast|beinahe|presque|casi)\s*$", re.IGNORECASE)
 _OF = re.compile(r"\s+(?:out\s+)?(?:of|von|der|sur|des|de)\s+(?:the\s|its\s|den\s|las\s|los\s|les\s)?\s*", re.I)
 
 
@@ -143,7 +133,7 @@ def _factors(
     mine: ParsedSentence, near: Sequence[ParsedSentence], context: float, language: str
 ) -> Iterator[Discrepancy]:
     """Hold "doubled", "tripled" and "halved" against two values of the source."""
-    for pattern, factor in _FACTORS:
+    for factor, pattern in _factor_words():
         match = pattern.search(mine.text)
         if not match or any(pattern.search(unit.text) for unit in near):
             continue
@@ -152,15 +142,21 @@ def _factors(
         if not early or not late:
             continue
         ratio = late.low / early.low / factor if early.low else 0.0
-        if _OVER.search(before):
+        if ends_with("least", before):
             fits = ratio >= 1 if factor > 1 else ratio <= 1
         else:
-            fits = 0.85 <= ratio <= 1 if _NEARLY.search(before) else 0.93 <= ratio <= 1.1
+            fits = 0.85 <= ratio <= 1 if ends_with("nearly", before) else 0.93 <= ratio <= 1.1
         shown = f"{early.shown}, {late.shown}"
         if fits:
             yield found("note", "computed", language, ours=match.group(), theirs=shown)
         elif context > 0:
             yield found("contradicted", "not_computed", language, ours=match.group(), theirs=shown)
+
+
+@cache
+def _factor_words() -> tuple[tuple[float, re.Pattern[str]], ...]:
+    table = lang.table("factors", "common")
+    return tuple((float(factor), re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for factor, words in table.items())
 
 
 def _shares(mine: ParsedSentence, near: Sequence[ParsedSentence], language: str) -> Iterator[Discrepancy]:

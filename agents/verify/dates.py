@@ -6,19 +6,12 @@ from functools import cache, lru_cache
 
 from babel import Locale, UnknownLocaleError
 
+from agents.nlp import lang
 from agents.nlp.tokens import ascii_digits
 
 _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th|er|º|\.)?"
 _YEAR = r"(?P<year>\d{4})"
 _ERA = re.compile(r"\s?(?:BCE?|B\.C\.|v\. ?Chr\.|av\. ?J\.-C\.|a\. ?C\.)")
-_NOT_A_YEAR = re.compile(
-    r"\s(?!(?:and|or|to|the|a|in|on|by|for|from|with|at|as|was|were|is|are|has|had|when|where|which|that|until|through|"
-    r"under|it|he|she|they|who|but|after|before|of|during|bis|und|oder|war|wurde|et|ou|y|o|en|de|du)\b)"
-    r"(?:[^\W\d_]+\s)?(?:metres?|meters?|kilomet\w+|miles?|feet|people|persons?|residents?|inhabitants?|tons?|tonnes?|"
-    r"hectares?|euros?|dollars?|pounds?|hours?|days?|years?|volunteers?|households?|men|women|copies|units?|samples?|"
-    r"patients?|participants?|homes?|jobs?|members?|m|km|kg|ha|mw|gw|kw)\b",
-    re.IGNORECASE,
-)
 _ROMAN = {"I": 1, "V": 5, "X": 10}
 
 
@@ -119,6 +112,13 @@ def _forms(language: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(form, re.IGNORECASE) for form in forms)
 
 
+@cache
+def _not_a_year() -> re.Pattern[str]:
+    """What is counted right behind four digits, at most one word away: `2000 metres`, `1500 older people`."""
+    words = rf"(?!(?:{lang.alternatives('year_goes_on')})\b)(?:[^\W\d_]+\s)?(?:{lang.alternatives('counted')})\b"
+    return re.compile(rf"\s{words}", re.IGNORECASE)
+
+
 def missing(mine: When, theirs: tuple[When, ...]) -> bool:
     """Tell whether a time of a sentence is in none of the source's: as a whole, or year and day each somewhere."""
     if any(mine.same_year(one) and mine.same_day(one) for one in theirs):
@@ -140,7 +140,7 @@ def _when(text: str, match: re.Match[str], language: str) -> When | None:
         if got["name"].casefold() in {"mar", "may", "mars", "march", "sep", "dec"} and not got["name"][:1].isupper():
             return None
     first, last = _years(text, got, end)
-    if got.keys() == {"year"} and _NOT_A_YEAR.match(text, end):
+    if got.keys() == {"year"} and _not_a_year().match(text, end):
         return None
     month = months(language).get(got["name"].casefold().rstrip(".")) if "name" in got else _int(got.get("month"))
     day = _int(got.get("day"))

@@ -110,6 +110,11 @@ class Figure:
         return "people" if any(lang.cue("people").fullmatch(noun) for noun in self.nouns) else ""
 
     @property
+    def measure(self) -> str:
+        """Its unit, else what it counts; may be empty."""
+        return self.unit or next(iter(self.nouns), "").rstrip("s")
+
+    @property
     def base(self) -> float:
         """Value in the base unit of its dimension."""
         if self.unit == "fahrenheit":
@@ -429,8 +434,8 @@ def _figure(
     width: float = 0.0, *, weak: bool = False,
 ) -> Figure:  # fmt: skip
     before = text[max(0, start - _LOOK_BACK) : start]
-    bound: Bound = "least" if _ends_with("least", before) or sign in {">", "≥"} else ""
-    bound = "most" if _ends_with("most", before) or sign in {"<", "≤"} else bound
+    bound: Bound = "least" if ends_with("least", before) or sign in {">", "≥"} else ""
+    bound = "most" if ends_with("most", before) or sign in {"<", "≤"} else bound
     nouns: list[str] = []
     at, stops = end, stop_words(language)
     while len(nouns) < 3 and (word := _AFTER.match(text, at)) and word[1].casefold() not in stops:
@@ -442,10 +447,16 @@ def _figure(
     rate = _PER.match(text, end)
     time = units().get(rate["time"].casefold()) if rate else None
     per = time.name if time and time.dimension in {"time", "span"} else ""
-    about = _ends_with("about", before) or sign in {"~", "≈", "±"}
+    about = ends_with("about", before) or sign in {"~", "≈", "±"}
     low, high = values[0], values[0] + (math.copysign(width, values[0]) if width else 0.0)
     role = _role(before)
     return Figure(low, high, values[1:], unit, tuple(nouns), kind, bound, about, role, per, weak, shown, start, end)
+
+
+@lru_cache(maxsize=16_384)
+def ends_with(key: str, before: str) -> bool:
+    """Tell whether words end with one of a list: `more than` before a number."""
+    return bool(_ending(key).search(before))
 
 
 @cache
@@ -453,18 +464,14 @@ def _ending(key: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{lang.alternatives(key)})\s*$", re.IGNORECASE)
 
 
-def _ends_with(key: str, before: str) -> bool:
-    return bool(_ending(key).search(before))
-
-
 def _role(before: str) -> Role:
     """Tell whether the words in front of a number make it the start, the end or the size of a change."""
     signs = _ROLE_SIGNS.search(before)
-    if _ends_with("from", before):
+    if ends_with("from", before):
         return "from"
-    if _ends_with("to", before) or (signs and signs["to"]):
+    if ends_with("to", before) or (signs and signs["to"]):
         return "to"
-    return "by" if _ends_with("by", before) or signs else ""
+    return "by" if ends_with("by", before) or signs else ""
 
 
 _READERS = (

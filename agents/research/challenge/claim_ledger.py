@@ -233,7 +233,7 @@ def _lost(words: frozenset[str], text: str) -> frozenset[str]:
 
 def _other_unit(claim: str, quote: str) -> bool:
     """Tell figures that are counted in nothing common: crowns say nothing against grams."""
-    mine, theirs = ({one.unit for one in quantities(text) if one.unit} for text in (claim, quote))
+    mine, theirs = ({one.measure for one in quantities(text) if one.measure} for text in (claim, quote))
     return bool(mine and theirs) and mine.isdisjoint(theirs)
 
 
