@@ -3,7 +3,6 @@
 Texts go in, plain values come out; languages are ISO 639-1 codes.
 
     carried("The line was closed for 12 days.", ["It was closed for twelve days."]).verdict
-    find_quote("closed for 12 days", page)      the place in the page, or None
     stance("All sites failed.", "Two of the three sites failed.").stance
 """
 
@@ -19,24 +18,8 @@ from agents.contracts.verification import Stance
 from agents.nlp import lang
 from agents.nlp.tokens import language_of
 from agents.verify.compare import Comparison, compare, named_words
-from agents.verify.distortions import doubts
-from agents.verify.negation import denies
 from agents.verify.parsed_text import Discrepancy, ParsedText, joined, names, read, reason
-from agents.verify.quotes import find_quote, speaks_for_itself
-
-__all__ = [
-    "SUPPORTED",
-    "StanceVerdict",
-    "Support",
-    "carried",
-    "denies",
-    "doubts",
-    "find_quote",
-    "mixes",
-    "names_in",
-    "speaks_for_itself",
-    "stance",
-]
+from agents.verify.quotes import find_quote
 
 Verdict = Literal["supported", "partly", "unsupported", "contradicted"]
 
@@ -98,7 +81,7 @@ def carried(sentence: str, quotes: Sequence[str], *, language: str = "en", conte
     compared = [compare(unit, source, language, known) for unit in mine.units]
     invented = [one for one in mine.quotations if not _stands(one, quotes)]
     found = judged(compared, language, invented)
-    foreign = _is_foreign(quotes, language)
+    foreign = language_of(" ".join(quotes)) != language  # few of its words can stand in them
     keys = {one.key for comparison in compared for one in comparison.findings if one.severity != "note"}
     told = keys - {"pronoun", "unlike", "name_missing" if foreign else ""}
     own_words = not foreign and _coverage(compared) < RAISABLE
@@ -146,11 +129,6 @@ def _coverage(compared: Sequence[Comparison]) -> float:
     return sum(one.content * one.coverage for one in compared) / content
 
 
-def _is_foreign(quotes: Sequence[str], language: str) -> bool:
-    """Tell whether quotes are in another language than the sentence, so that few of its words can stand in them."""
-    return language_of(" ".join(quotes)) != language
-
-
 def _stands_whole(sentence: str, quote: str) -> bool:
     """Tell whether a sentence is one of the quote's, or several: part of one may lack what it depends on.
 
@@ -178,14 +156,13 @@ def judged(compared: Sequence[Comparison], language: str, invented: Sequence[str
     )
     if invented and worst != "contradicted":
         worst = "unsupported"
-    score = min(_probability(features(compared)), _CEILING[worst])
-    verdict: Verdict = "supported"
-    if worst in {"contradicted", "unsupported"}:
-        verdict = "contradicted" if worst == "contradicted" else "unsupported"
-    elif score < PARTLY:
+    against = sum(WEIGHTS[name] * value for name, value in features(compared).items())
+    score = min(1 / (1 + math.exp(-BIAS - against)), _CEILING[worst])
+    verdict: Verdict = "partly" if score < SUPPORTED or worst == "partly" else "supported"
+    if worst == "contradicted":
+        verdict = "contradicted"
+    elif worst == "unsupported" or score < PARTLY:
         verdict = "unsupported"
-    elif score < SUPPORTED or worst == "partly":
-        verdict = "partly"
     return Support(verdict, round(score, 4), _reasons(findings, compared, verdict, language, invented))
 
 
@@ -200,10 +177,6 @@ def features(compared: Sequence[Comparison]) -> dict[str, float]:
         "personal": float(any(one.personal for one in compared)),
         "order": sum(share * (1 - one.alike) for share, one in weighed),
     }
-
-
-def _probability(values: dict[str, float]) -> float:
-    return 1 / (1 + math.exp(-(BIAS + sum(WEIGHTS[name] * value for name, value in values.items()))))
 
 
 @lru_cache(maxsize=512)
@@ -282,11 +255,8 @@ def stance(claim: str, fact: str, *, language: str = "en", context: Sequence[str
         return StanceVerdict("qualifies", _rounded(best), verdict.reasons)
     if verdict.verdict in {"supported", "partly"} and "unlike" not in keys:
         return StanceVerdict("supports", verdict.score, verdict.reasons)
-    return StanceVerdict("unrelated", _rounded(1 - _common(compared)), verdict.reasons)
-
-
-def _common(compared: Sequence[Comparison]) -> float:
-    return sum(one.coverage for one in compared) / len(compared)
+    shared = sum(one.coverage for one in compared) / len(compared)
+    return StanceVerdict("unrelated", _rounded(1 - shared), verdict.reasons)
 
 
 def _rounded(value: float) -> float:

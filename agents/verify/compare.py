@@ -8,7 +8,7 @@ from agents.nlp import lang
 from agents.verify.compare_figures import SAME_CONTEXT, compare_amounts, compare_dates
 from agents.verify.distortions import STEM, framed, same_turned, substitutions
 from agents.verify.negation import alike, classes, negated, opposites, root
-from agents.verify.parsed_text import Discrepancy, ParsedSentence, ParsedText, absent, found, names
+from agents.verify.parsed_text import Discrepancy, ParsedSentence, ParsedText, found, names, variants
 
 NEAR = 0.6
 """A source sentence belongs to the near ones when it has this share of what the best one has."""
@@ -38,18 +38,13 @@ class Comparison:
 
 
 def compare(mine: ParsedSentence, source: ParsedText, language: str, known: frozenset[str] = frozenset()) -> Comparison:
-    """Hold one sentence against its quotes.
-
-    Args:
-        mine: the sentence.
-        source: the quotes, read and joined.
-        language: of the sentence; reasons are written in it.
-        known: casefolded words of titles and headings, which say whom a quote's pronouns mean.
-    """
+    """Hold one sentence against its quotes; words of their titles, which say whom a pronoun means, are `known`."""
     named = {word for name in mine.names if name.sure or language != "de" for word in name.words}
     content = [at for at, counts in enumerate(mine.content) if counts]
     near, best = _near(mine, source)
-    context = _context(mine, near, named)
+    told = zip(mine.roots, mine.words, mine.content, strict=True)
+    wanted = {one for one, word, counts in told if counts and word not in named}
+    context = _held(wanted, {one for unit in near for one in unit.roots}) / len(wanted) if wanted else 1.0
     findings = [
         *compare_amounts(mine, near, source.units, context, language),
         *compare_dates(mine, near, source.units, context, language),
@@ -60,11 +55,10 @@ def compare(mine: ParsedSentence, source: ParsedText, language: str, known: froz
     ]
     same, swaps = substitutions(mine, near[0], language) if near and best >= ENOUGH else (0.0, [])
     turned = bool(near) and same_turned(mine, near[0])
-    swaps = [] if turned else swaps
-    told = {one.key for one in findings if one.severity == "contradicted"}
     keys = {one.key for one in findings}
-    findings.extend(one for one in swaps if one.key not in told and not (one.key == "unlike" and "computed" in keys))
-    explained = "computed" in keys
+    explained = {"unlike"} if "computed" in keys else set()
+    settled = explained | {one.key for one in findings if one.severity == "contradicted"}
+    findings.extend(one for one in swaps if not turned and one.key not in settled)
     lost = [
         at
         for at in content
@@ -73,18 +67,15 @@ def compare(mine: ParsedSentence, source: ParsedText, language: str, known: froz
     ]
     cues = mine.scope.cues or (near and near[0].scope.cues)
     for at in lost if near and not cues and not turned else ():
-        if contrary := (negated(mine.roots[at]) | (opposites(mine.roots[at]) if best >= ENOUGH else set())) & {
-            *near[0].roots
-        }:
+        contrary = negated(mine.roots[at]) | (opposites(mine.roots[at]) if best >= ENOUGH else frozenset())
+        if contrary := contrary & {*near[0].roots}:
             theirs = near[0].words[near[0].roots.index(min(contrary))]
             findings.append(found("contradicted", "other", language, ours=mine.words[at], theirs=theirs))
     if near and all(_speaks_of_another(mine, unit, language) for unit in near):
-        against = {
-            one: replace(one, severity="unsupported", key="elsewhere")
+        findings = [
+            replace(one, severity="unsupported", key="elsewhere") if one.severity == "contradicted" else one
             for one in findings
-            if one.severity == "contradicted"
-        }
-        findings = [against.get(one, one) for one in findings]
+        ]
     missing = sum(one.key in {"number_missing", "date_missing", "other"} for one in findings)
     count = len(content) + len(mine.figures) + len(mine.whens)
     coverage = 1 - min(1.0, (len(lost) + missing) / count) if count else 1.0
@@ -96,7 +87,7 @@ def compare(mine: ParsedSentence, source: ParsedText, language: str, known: froz
         uncovered=tuple(dict.fromkeys(mine.words[at] for at in lost)),
         content=count,
         # What was computed from the source is by nature not in its words.
-        alike=max(same, coverage * explained),
+        alike=max(same, coverage * bool(explained)),
         personal=mine.personal and not any(unit.personal for unit in source.units),
     )
 
@@ -193,20 +184,13 @@ def _near(mine: ParsedSentence, source: ParsedText) -> tuple[list[ParsedSentence
     return [source.units[-at] for share, at in ranked[:4] if share >= NEAR * best], best
 
 
-def _context(mine: ParsedSentence, near: Sequence[ParsedSentence], named: set[str]) -> float:
-    """Share of the content words, without names, that the near sentences have."""
-    told = zip(mine.roots, mine.words, mine.content, strict=True)
-    wanted = {one for one, word, counts in told if counts and word not in named}
-    return _held(wanted, {one for unit in near for one in unit.roots}) / len(wanted) if wanted else 1.0
-
-
 def _names(
     mine: ParsedSentence, spoken: frozenset[str], near: Sequence[ParsedSentence], language: str
 ) -> Iterator[Discrepancy]:
     """Names that no quote has; one that stands in another's place shows where the sentences are aligned."""
     pronoun = bool(near) and near[0].opens_with_pronoun
     for name in mine.names:
-        lost = absent(name, spoken)
+        lost = [word for word in name.words if len(word) > 1 and not {word, *variants((word,))} & spoken]
         first_name = len(lost) == 1 < len(name.words) and name.words[-1] not in lost and len(name.words[-1]) > 2
         if not lost or not name.sure or first_name:
             continue  # a first name more than the quote gives is no fault
@@ -246,13 +230,7 @@ def _polarity(mine: ParsedSentence, near: Sequence[ParsedSentence], language: st
 
 
 def _turned(denied: Mapping[str, str], plain: set[str], also_denied: set[str]) -> str:
-    """Give a word that one side denies and the other affirms; empty when there is none.
-
-    Args:
-        denied: roots that the one side denies, with the words as written.
-        plain: roots that the other side affirms.
-        also_denied: roots that excuse a denial, since the other side denies them somewhere too.
-    """
+    """Give a word that one side denies and the other affirms and does not deny too; empty when there is none."""
     for one, word in denied.items():
         said = any(alike(one, other) for other in plain)
         # Denying the contrary affirms: "not open" beside "closed".

@@ -22,15 +22,7 @@ _OF = re.compile(r"\s+(?:out\s+)?(?:of|von|der|sur|des|de)\s+(?:the\s|its\s|den\
 def compare_amounts(
     mine: ParsedSentence, near: Sequence[ParsedSentence], every: Sequence[ParsedSentence], context: float, language: str
 ) -> Iterator[Discrepancy]:
-    """Hold the figures of a sentence against its quotes.
-
-    Args:
-        mine: the sentence.
-        near: source sentences that say most of it.
-        every: all sentences of the quotes.
-        context: share of the sentence's content that `near` has.
-        language: of the reasons.
-    """
+    """Hold the figures of a sentence against its quotes: those that say most of it, with which it shares `context`, and all."""
     theirs = [figure for unit in every for figure in unit.figures]
     beside = [figure for unit in near for figure in unit.figures]
     years = {year for unit in every for when in unit.whens for year in (when.first, when.last) if year}
@@ -205,7 +197,7 @@ def _roots(text: str) -> set[str]:
 def compare_dates(
     mine: ParsedSentence, near: Sequence[ParsedSentence], every: Sequence[ParsedSentence], context: float, language: str
 ) -> Iterator[Discrepancy]:
-    """Hold the dates of a sentence against its quotes; arguments as for `compare_amounts`."""
+    """Hold the dates of a sentence against its quotes, as `compare_amounts` does its figures."""
     theirs = tuple(when for unit in every for when in unit.whens)
     beside = tuple(when for unit in near for when in unit.whens)
     numbers = {value for unit in every for figure in unit.figures for value in (figure.low, figure.high)}

@@ -44,14 +44,7 @@ def doubts(text: str) -> bool:
 
 
 def framed(mine: ParsedSentence, near: Sequence[ParsedSentence], best: float, language: str) -> Iterator[Discrepancy]:
-    """Find what a sentence does to the sense of the source sentences that have its words.
-
-    Args:
-        mine: the sentence.
-        near: source sentences that say most of it, best first.
-        best: share of the sentence that the first of them has.
-        language: of the reasons.
-    """
+    """Find what a sentence does to the sense of the source sentence that has most of its words, the share `best`."""
     if not near or best < SPOKEN_OF:
         return
     unit = near[0]
@@ -59,23 +52,23 @@ def framed(mine: ParsedSentence, near: Sequence[ParsedSentence], best: float, la
     if _UNSPACED.search(mine.text) and denied_there and not (mine.scope.cues or lang.cue("denying").search(mine.text)):
         yield found("partly", "affirmed", language, ours=mine.text)  # how far it reaches, no space tells
     soft = bool(mine.scope.hedges or mine.scope.open or mine.scope.not_yet)
-    false, denied = _cued("false", unit), _cued("false", mine)
+    false, denied = _cued("false", unit.text), _cued("false", mine.text)
     if false and not denied and not mine.scope.cues:
         yield found("contradicted", "affirmed", language, ours=false.group())
     if denied and not false and not unit.scope.cues:
         yield found("contradicted", "denied", language, ours=denied.group())
-    unproven = _cued("unproven", unit) and not _cued("unproven", mine) and not soft
+    unproven = _cued("unproven", unit.text) and not _cued("unproven", mine.text) and not soft
     if (unit.asks and not mine.asks) or unproven:
         yield found("unsupported", "open", language)
-    told = _cued("claimed", mine) or _cued("forecast", mine)
+    told = _cued("claimed", mine.text) or _cued("forecast", mine.text)
     for key, severity, why in _LEFT_OUT:
         excused = (mine.scope.cues if key == "except" else soft) or (told and key in {"claimed", "forecast"})
-        theirs = _cued(key, unit)
-        if theirs and not excused and not _cued(key, mine) and _touches(key, theirs, mine):
+        theirs = _cued(key, unit.text)
+        if theirs and not excused and not _cued(key, mine.text) and _touches(key, theirs, mine):
             yield found(severity, why, language, theirs=theirs.group().strip(" ,;"))
     for one, other in _OPPOSED:
-        ours, opposed = _cued(one, mine), _cued(other, unit)
-        if ours and opposed and not _cued(one, unit) and not _cued(other, mine) and not unit.scope.cues:
+        ours, opposed = _cued(one, mine.text), _cued(other, unit.text)
+        if ours and opposed and not _cued(one, unit.text) and not _cued(other, mine.text) and not unit.scope.cues:
             yield found("contradicted", "other", language, ours=ours.group(), theirs=opposed.group())
             break
     cause = lang.cue("cause").search(mine.text)
@@ -83,12 +76,8 @@ def framed(mine: ParsedSentence, near: Sequence[ParsedSentence], best: float, la
         yield found("partly", "cause", language, ours=cause.group())
 
 
-def _cued(key: str, unit: ParsedSentence) -> re.Match[str] | None:
-    return _found(key, unit.text)
-
-
 @lru_cache(16_384)
-def _found(key: str, text: str) -> re.Match[str] | None:
+def _cued(key: str, text: str) -> re.Match[str] | None:
     return lang.cue(key).search(lang.cue("no_condition").sub(" ", text) if key == "condition" else text)
 
 
@@ -99,12 +88,9 @@ def _touches(key: str, theirs: re.Match[str], mine: ParsedSentence) -> bool:
         return any(last.endswith(one) or one[:STEM] == last[:STEM] for one in mine.content_roots) or (
             "最" in mine.text and bool(_UNSPACED.search(last))
         )
-    return key not in {"nearly", "will"} or _goes_on_with(mine, theirs.string[theirs.end() :])
-
-
-def _goes_on_with(mine: ParsedSentence, rest: str) -> bool:
-    """Tell whether the sentence has one of the next two words: `nearly extinct` said as `extinct`."""
-    return bool({root(word) for word in re.findall(r"[^\W\d_]{3,}", rest.casefold())[:2]} & set(mine.content_roots))
+    # One of the next two words: `nearly extinct` said as `extinct`.
+    rest = re.findall(r"[^\W\d_]{3,}", theirs.string[theirs.end() :].casefold())[:2]
+    return key not in {"nearly", "will"} or not set(mine.content_roots).isdisjoint(map(root, rest))
 
 
 def substitutions(mine: ParsedSentence, theirs: ParsedSentence, language: str) -> tuple[float, list[Discrepancy]]:
@@ -117,9 +103,8 @@ def substitutions(mine: ParsedSentence, theirs: ParsedSentence, language: str) -
     ours, other = _letters(mine), _letters(theirs)
     if not ours or not other or len(ours) > MAX_WORDS or len(other) > MAX_WORDS:
         return 0.0, []
-    codes = SequenceMatcher(
-        None, [mine.roots[at] for at in ours], [theirs.roots[at] for at in other], autojunk=False
-    ).get_opcodes()
+    roots = [mine.roots[at] for at in ours], [theirs.roots[at] for at in other]
+    codes = SequenceMatcher(None, *roots, autojunk=False).get_opcodes()
     same = sum(stop - start for kind, start, stop, _, _ in codes if kind == "equal") / len(ours)
     findings: list[Discrepancy] = []
     # Won no award, did not win any award: the same is denied by both, wherever the word for it stands.
@@ -148,14 +133,12 @@ def _negation(
     if bool(added) == bool(gone):
         return []
     if added:
-        return [found("contradicted", "denied", language, ours=_around(mine, added[0]))]
-    if not inside or len(old) > _MAX_SLOT:
+        key, unit, at = "denied", mine, added[0]
+    elif inside and len(old) <= _MAX_SLOT:
+        key, unit, at = "affirmed", theirs, gone[0]
+    else:
         return []  # a whole part of the source was left out, and its negation with it
-    return [found("contradicted", "affirmed", language, ours=_around(theirs, gone[0]))]
-
-
-def _around(unit: ParsedSentence, at: int) -> str:
-    return " ".join(unit.words[max(0, at - 1) : at + 3])
+    return [found("contradicted", key, language, ours=" ".join(unit.words[max(0, at - 1) : at + 3]))]
 
 
 def _slot(

@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from typing import Literal
 
 from agents.nlp import lang
-from agents.nlp.tokens import NUMBER_WORDS, ascii_digits, stop_words
+from agents.nlp.tokens import ascii_digits, stop_words
 from agents.verify.dates import dates
 from agents.verify.numerals import (
     HAN,
@@ -182,8 +182,9 @@ def figures(text: str, language: str = "en", without_dates: bool = True) -> tupl
     found: list[Figure] = []
     for reader in _READERS:
         for figure in reader(plain, taken, language):
-            found.append(figure)
-            taken.append((figure.start, figure.end))
+            if _is_free(figure.start, figure.end, taken):
+                found.append(figure)
+                taken.append((figure.start, figure.end))
     return tuple(sorted(found, key=lambda one: one.start))
 
 
@@ -283,11 +284,10 @@ def _unit(text: str, end: int, money: str) -> tuple[str, int]:
 def _written_in_han(text: str, taken: Sequence[tuple[int, int]], language: str) -> Iterator[Figure]:
     """Read Chinese and Japanese numerals; a single one only where it counts something."""
     for match in HAN.finditer(text):
-        if not _is_free(match.start(), match.end(), taken) or not set(match["han"]) & {*HAN_DIGITS, *HAN_PLACES}:
+        before = text[match.start() - 1 : match.start()]
+        if before.isdigit() or not set(match["han"]) & {*HAN_DIGITS, *HAN_PLACES}:
             continue
-        if text[match.start() - 1 : match.start()].isdigit():
-            continue
-        kind: Kind = "ordinal" if text[match.start() - 1 : match.start()] == "第" else "amount"
+        kind: Kind = "ordinal" if before == "第" else "amount"
         value = han_value(match["han"]) + (
             float("0." + f"{han_value('〇' + match['point']):.0f}".zfill(len(match["point"]))) if match["point"] else 0
         )
@@ -299,22 +299,20 @@ def _written_in_han(text: str, taken: Sequence[tuple[int, int]], language: str) 
 
 def _parts_of_scales(text: str, taken: Sequence[tuple[int, int]], language: str) -> Iterator[Figure]:
     """Read `half a million`, `half a dozen`, `two and a half million`, and `two and a half hours`."""
-    known = language if language in NUMBER_WORDS else "en"
     for match in _of_a_scale().finditer(text):
         whole = (match["whole"] or "").casefold()
-        count = float(whole) if whole.isdecimal() else float(counted(whole, known)) if whole else 0.0
-        if whole and not whole.isdecimal() and whole not in lang.words("ones", known) and count == 1:
+        count = float(whole) if whole.isdecimal() else float(counted(whole, language)) if whole else 0.0
+        if whole and not whole.isdecimal() and whole not in lang.words("ones", language) and count == 1:
             count, whole = 0.0, ""
         start = match.start() if whole or not match["whole"] else match.start("part")
         value = count + float(lang.table("parts", "common")[match["part"].casefold()])
         scale, end = (match["scale"] or "").casefold(), match.end()
         size = next(
-            (one[scale] for one in (_dozens(known), *scale_words(language)) if len(scale) > 2 and scale in one), 0.0
+            (one[scale] for one in (_dozens(language), *scale_words(language)) if len(scale) > 2 and scale in one), 0.0
         )
         unit, end = _unit(text, end, "") if size else _unit(text, match.start("scale") - 1 if scale else end, "")
-        if not _is_free(start, end, taken) or not (size or unit or (whole and value % 1) or value > 1):
-            continue
-        yield _figure(text, start, end, (value * (size or 1),), unit, "amount", language)
+        if size or unit or (whole and value % 1) or value > 1:
+            yield _figure(text, start, end, (value * (size or 1),), unit, "amount", language)
 
 
 @cache
@@ -342,19 +340,17 @@ _FOLD = re.compile(r"\b(?P<word>[^\W\d_]{3,9}?)-?(?:fold|fach\w{0,2})\b", re.IGN
 
 def _one_in_so_many(text: str, taken: Sequence[tuple[int, int]], language: str) -> Iterator[Figure]:
     """Read `1 in 5`, `three out of four` and `2/3 of` as shares of a hundred."""
-    known = language if language in NUMBER_WORDS else "en"
     for match in _SHARE.finditer(text):
         written = (match["part"] or match["part2"], match["whole"] or match["whole2"])
-        part, whole = (small_number(one, known) for one in written)
-        if 0 < part < whole <= 1_000 and _is_free(match.start(), match.end(), taken):
+        part, whole = (small_number(one, language) for one in written)
+        if 0 < part < whole <= 1_000:
             yield _figure(text, match.start(), match.end(), (100 * part / whole,), "%", "fraction", language)
 
 
 def _folds(text: str, taken: Sequence[tuple[int, int]], language: str) -> Iterator[Figure]:
     """Read `twofold` as two times."""
-    known = language if language in NUMBER_WORDS else "en"
     for match in _FOLD.finditer(text):
-        if (value := small_number(match["word"].casefold(), known)) and _is_free(match.start(), match.end(), taken):
+        if value := small_number(match["word"].casefold(), language):
             yield _figure(text, match.start(), match.end(), (value,), "", "amount", language)
 
 
@@ -371,9 +367,7 @@ def _fractions(text: str, taken: Sequence[tuple[int, int]], language: str) -> It
         ):
             is_counted = count > 1 or before in lang.words("ones", language)
             start = text.casefold().rfind(before, 0, match.start()) if is_counted else match.start()
-            value = 100 * count * float(table[word])
-            if _is_free(start, match.end(), taken):
-                yield _figure(text, start, match.end(), (value,), "%", "fraction", language)
+            yield _figure(text, start, match.end(), (100 * count * float(table[word]),), "%", "fraction", language)
         before = word
 
 
@@ -382,26 +376,19 @@ def _written_in_words(text: str, taken: Sequence[tuple[int, int]], language: str
     matches = list(re.finditer(r"[^\W_]+|[^\w\s]", text))
     covered = {at for start, end in taken for at in range(start, end)}
     words = ["," if match.start() in covered else match[0] for match in matches]
-    known = language if language in NUMBER_WORDS else "en"
-    ones = lang.words("ones", known)
-    dozens = lang.table("dozens", known)
+    ones, dozens = lang.words("ones", language), _dozens(language)
     for at, word in enumerate(words):
         if word.casefold() in dozens:
-            count = counted(words[at - 1].casefold(), known) if at else 1
-            start = at - 1 if count > 1 else at
-            value = count * float(dozens[word.casefold()])
+            count = counted(words[at - 1].casefold(), language) if at else 1
+            start, value = at - 1 if count > 1 else at, count * dozens[word.casefold()]
             words[start] = words[at] = ","
             yield _figure(text, matches[start].start(), matches[at].end(), (value,), "", "amount", language)
     before: Figure | None = None
-    for one in spoken(words, known):
-        first, last = matches[one.first], matches[one.end - 1]
-        written = text[first.start() : last.end()]
-        if any(sign.isdigit() for sign in written):
+    for one in spoken(words, language):
+        start, end, value = matches[one.first].start(), matches[one.end - 1].end(), one.value
+        written = text[start:end]
+        if any(map(str.isdigit, written)) or (before and start < before.end):  # the cent of pour cent
             continue
-        start, end = first.start(), last.end()
-        if before and start < before.end:  # the cent of pour cent
-            continue
-        value = one.value
         if not one.ordinal and value < 1_000:  # `three lakh`: a scale that the reader of words does not know
             factor, end, _ = scaled(text, end, language, is_money=False)
             value *= factor
@@ -409,16 +396,9 @@ def _written_in_words(text: str, taken: Sequence[tuple[int, int]], language: str
         weak = written.casefold() in ones and not unit
         kind: Kind = "ordinal" if one.ordinal else "amount"
         figure = _figure(text, start, end, (value,), unit, kind, language, weak=weak)
-        is_high = (
-            before
-            and not before.unit
-            and before.kind == kind
-            and before.role == ""
-            and _TO.fullmatch(text[before.end : start])
-        )
-        if before and is_high and before.low < value:  # `six to eleven years`
-            wide = _figure(text, before.start, end, (before.low,), unit, kind, language, width=value - before.low)
-            before, figure = None, wide
+        is_low = before and not (before.unit or before.role) and before.kind == kind and before.low < value
+        if before and is_low and _TO.fullmatch(text[before.end : start]):  # `six to eleven years`
+            figure = _figure(text, before.start, end, (before.low,), unit, kind, language, width=value - before.low)
         elif before:
             yield before
         before = figure

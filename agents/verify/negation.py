@@ -38,8 +38,6 @@ class NegationScope:
     """Content words whose matter is left open: planned, proposed, to be decided."""
     not_yet: bool
     """Whether the sentence says that something is not settled."""
-    no_effect: bool
-    """Whether it says that one thing makes no difference to another."""
     hedges: tuple[int, ...]
     """Words by which it takes back some of its certainty."""
 
@@ -87,14 +85,7 @@ def is_cut_from_negation(before: str, after: str) -> bool:
 
 
 def scope(words: Sequence[str], content: Sequence[bool], text: str, language: str = "en") -> NegationScope:
-    """Find what the negations of a sentence reach.
-
-    Args:
-        words: casefolded words and punctuation marks, in order.
-        content: for each, whether it carries meaning.
-        text: the sentence as written, for cues of several words.
-        language: whose cues count.
-    """
+    """Find what the negations of a sentence reach; cues may be several of its casefolded `words`, which mean or do not."""
     excused = {match.group().casefold().split()[0] for match in lang.cue("no_denial").finditer(text)}
     excused |= {word for match in lang.cue("open").finditer(text) for word in match.group().casefold().split()}
     phrases = {place[-1] for place in _phrases("denying", words, text)}
@@ -122,7 +113,6 @@ def scope(words: Sequence[str], content: Sequence[bool], text: str, language: st
         cues,
         _left_open(words, content, text),
         bool(lang.cue("not_yet").search(text)),
-        bool(lang.cue("no_effect").search(text)),
         tuple(at for at, word in enumerate(words) if word in hedging),
     )
 

@@ -99,19 +99,6 @@ def _is_sure(text: str, words: tuple[str, ...], shown: str, end: int, *, opens: 
     return bool(_BARE_SUBJECT.match(text, end)) and not words[0].endswith(("s", "ing", "ness", "ment", "tion"))
 
 
-def absent(name: Name, words: Collection[str]) -> tuple[str, ...]:
-    """Give the words of a name that a source does not have, in any of their forms.
-
-    Args:
-        name: of the sentence.
-        words: casefolded words of the source, with the forms that `variants` adds.
-    """
-    lost = [word for word in name.words if len(word) > 1 and word not in words]
-    if not lost:
-        return ()
-    return tuple(word for word in lost if not variants((word,)) & set(words))
-
-
 def variants(words: Collection[str]) -> set[str]:
     """Give other forms under which names among `words` are known: nationalities, abbreviations with stops."""
     found: set[str] = set()
@@ -267,7 +254,7 @@ def _unit(text: str, language: str) -> ParsedSentence:
         words.append(word)
         content.append(carries and (len(word) > 1 or not word.isascii()) and word not in personal)
     reach = scope(words, content, text, language)
-    if reach.no_effect:
+    if lang.cue("no_effect").search(text):
         # "did not differ", "no effect": said of one matter, denied of it, in whatever words.
         more = {len(words)}
         reach = replace(reach, denied=reach.denied | more, nearest=reach.nearest | more)

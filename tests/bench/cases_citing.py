@@ -15,8 +15,9 @@ from agents.report.escaping import is_safe, link
 from agents.report.html_export import blocks_html
 from agents.report.parse_body import parse
 from agents.report.write_markdown import markdown_of
-from agents.verify.checks import carried, find_quote
+from agents.verify.checks import carried
 from agents.verify.confidence import Witness, origins, verifiable_ratio
+from agents.verify.quotes import find_quote
 from agents.web.html_text import read_html
 from agents.web.url_key import identity, registrable_domain
 from tests.bench.cases_replying import rows

@@ -11,7 +11,7 @@ from agents.contracts.frozen import Frozen, Text
 from agents.core.model_answers import NoAnswer, drop_thoughts, read_answer, tool_markup
 from agents.nlp.lang import spans
 from agents.research.loop.topics import compare
-from agents.verify.checks import find_quote
+from agents.verify.quotes import find_quote
 
 LONGEST_SENTENCE = 2_000
 """Characters; a script without spaces must not become one endless passage."""

@@ -3,8 +3,9 @@
 import pytest
 
 from agents.report.bibliography import authors
-from agents.verify.checks import carried, find_quote, stance
+from agents.verify.checks import carried, stance
 from agents.verify.figures import figures
+from agents.verify.quotes import find_quote
 from agents.web.url_key import IN_TEXT, canonical
 
 SAME = [

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.verify.checks import carried, find_quote, stance
+from agents.verify.checks import carried, stance
 from agents.verify.figures import figures
+from agents.verify.quotes import find_quote
 
 
 def same_figure(one, other):

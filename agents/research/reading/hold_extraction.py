@@ -31,7 +31,8 @@ from agents.nlp.tokens import language_of
 from agents.offline.questions import Question, asks_for_facts, is_called, is_named, parts_of
 from agents.offline.ranking import leans, orders_a_machine
 from agents.research.reading.answering import answers, each_name, is_about
-from agents.verify.checks import carried, find_quote
+from agents.verify.checks import carried
+from agents.verify.quotes import find_quote
 from agents.web.url_key import IN_TEXT
 
 MAX_RUN = 4

@@ -18,8 +18,11 @@ from agents.nlp.lang import spans
 from agents.nlp.tokens import content_words
 from agents.research.run_context import RunContext
 from agents.roles import VERIFIER
-from agents.verify.checks import carried, denies, doubts, mixes, names_in, speaks_for_itself
+from agents.verify.checks import carried, mixes, names_in
+from agents.verify.distortions import doubts
+from agents.verify.negation import denies
 from agents.verify.parsed_text import reason as reason_of
+from agents.verify.quotes import speaks_for_itself
 
 _FIGURES = re.compile(r"\d+")
 _QUOTED = re.compile(r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»")
