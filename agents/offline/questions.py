@@ -231,6 +231,7 @@ _WIDE = re.compile(
     re.IGNORECASE,
 )
 """Asks for what there is, or for several things, not for one."""
+_SETTING = re.compile(r"^\W*(?:i|we|my|our|take|consider|ich|wir|je|nous|yo)\b", re.IGNORECASE)
 _LINK = re.compile(
     r"\w+\W+\w+.*\b(?:who|whose|whom|which|that|where|deren|dessen|dont|cuyo)\b"
     r"|\bof the [^\W_]+ (?:of|in|at|by|from|for)\b|[’']s [^\W_]+[’']s\b",
@@ -385,7 +386,7 @@ def is_single_fact(question: str) -> bool:
         return False
     wide = any(listed(name).search(question) for name in ("reason", "effect", "differ_asked", "doubt_asked"))
     one = listed("one").search(question) or opening("yes_no").match(question)
-    return bool(one) and not wide and "?" not in question.strip()[:-1]
+    return bool(one) and not wide and not _SETTING.match(question) and "?" not in question.strip()[:-1]
 
 
 def is_lookup(question: str) -> bool:

@@ -100,7 +100,7 @@ def overlap(left: str, right: str) -> float:
     return len(few & many) / len(few) if few else 0.0
 
 
-SAME, _FEWEST = 0.75, 3
+SAME, _FEWEST = 0.8, 3
 """Share of the shorter sentence's telling words, and how many at least, from which two sentences say the same."""
 _SAME_THING = 0.6
 """Share of the smaller sentence's telling words that both have."""
@@ -121,10 +121,10 @@ def _main_figures(text: str) -> dict[str, float]:
     stated: dict[str, set[float]] = {}
     spoken = _ERROR_TERM.sub(" ", text)
     for one in quantities(spoken):
-        known = units().get(one.unit)
+        known = units().get(one.measure)
         lasts = known is not None and known.dimension in {"time", "span"}
-        if one.unit and not lasts and not denies(re.split("[.;,]", spoken[: spoken.find(one.shown)])[-1]):
-            stated.setdefault(one.unit, set()).add(one.low)
+        if one.measure and not lasts and not denies(re.split("[.;,]", spoken[: spoken.find(one.shown)])[-1]):
+            stated.setdefault(one.measure, set()).add(one.low)
     return {unit: next(iter(values)) for unit, values in stated.items() if len(values) == 1}
 
 
