@@ -27,7 +27,7 @@ from agents.jobs.config import InUse, JobStoreConfig, held_by
 from agents.jobs.database import Database, Listener
 from agents.jobs.job import Job, JobSetup, SetUp
 from agents.jobs.register import OPEN, AtOnce, Register
-from agents.jobs.store import COMMANDS, EVENTS, DatabaseBlobStore, Store, StoredJob, WholeJob, now
+from agents.jobs.store import COMMANDS, EVENTS, DatabaseBlobStore, Store, WholeJob, now
 from agents.jobs.worker import DONE, PLAN_IS_BOUND, Worker
 from agents.jobs.writer import Writer
 
@@ -177,15 +177,15 @@ class Client:
         self, commission: Commission, setup: JobSetup, *, owner: str = "", title: str = "", budget: Limits = Limits()
     ) -> Job:
         """Start a job; it is stored a moment later."""
-        row = StoredJob.new(owner, title, self.config.code_version)
-        job = self._hold(row, commission, setup, budget)
+        whole = self._new(commission, setup, owner, title, budget)
+        job = self.register.hold(whole, setup)
 
         async def submit() -> None:
             async with self._entering:  # in the order they came
                 await self._opened_late()
-                await self.store.add(row, commission, budget)
+                await self.store.add(whole)
                 job.stored.set()
-                await self.engine.enqueue(row.id, 1, owner)
+                await self.engine.enqueue(whole.id, 1, owner)
 
         self.register.background(submit(), job)
         return job
@@ -196,16 +196,21 @@ class Client:
         """Start a job under the key of its request; where that key has a job, it is given instead."""
         async with self._entering:
             await self._opened_late()
-        row = StoredJob.new(owner, title, self.config.code_version)
-        key = commission.request.key if commission.request else None
-        stored = await self.store.add(row, commission, budget, key)
-        if stored.id != row.id and (found := await self.find(stored.id, owner)) is not None:
+        whole = self._new(commission, setup, owner, title, budget)
+        stored = await self.store.add(whole, commission.request.key if commission.request else None)
+        if stored != whole.id and (found := await self.find(stored, owner)) is not None:
             setup.close()
             return found
-        job = self._hold(row, commission, setup, budget)
+        job = self.register.hold(whole, setup)
         job.stored.set()
-        await self.engine.enqueue(row.id, 1, owner)
+        await self.engine.enqueue(whole.id, 1, owner)
         return job
+
+    def _new(self, commission: Commission, setup: JobSetup, owner: str, title: str, budget: Limits) -> WholeJob:
+        return WholeJob(
+            owner=owner, title=title, code_version=self.config.code_version, commission=commission, limits=budget,
+            steering=setup.steering,
+        )  # fmt: skip
 
     async def _opened_late(self) -> None:
         """Open a temporary store with its first job: many a team never starts one."""
@@ -214,11 +219,6 @@ class Client:
             if self._opening is None or self._opening.done():
                 self._opening = asyncio.ensure_future(self.open(self.register.set_up))
             await asyncio.shield(self._opening)
-
-    def _hold(self, row: StoredJob, commission: Commission, setup: JobSetup, budget: Limits) -> Job:
-        return self.register.hold(
-            WholeJob(row=row, commission=commission, limits=budget, steering=setup.steering), setup
-        )
 
     # ---- finding
 
@@ -244,9 +244,7 @@ class Client:
         if job is not None:
             return job if job.owner == owner else None
         whole = await self.store.job(job_id) if self.opened else None
-        if whole is None or whole.row.owner != owner:
-            return None
-        return await (self.register.shown(whole) if whole.row.over else self.register.load(whole))
+        return None if whole is None or whole.owner != owner else await self.register.read(whole)
 
     async def listed(
         self, owner: str | None, *, statuses: Sequence[JobStatus] = (), limit: int = 50, offset: int = 0

@@ -4,11 +4,10 @@ Tells running jobs when a model provider asks to be left alone: a wait that nobo
 """
 
 import asyncio
-import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from agents.contracts.contract import Contract
 from agents.contracts.frozen import Said
@@ -34,11 +33,8 @@ from agents.core.events import (
     Numbered,
     PageCount,
     Planned,
-    ReportWritten,
     RoleAsked,
     SourceRead,
-    TraceContext,
-    traced,
 )
 from agents.core.port import Handlers
 from agents.jobs.attempt import Attempt
@@ -46,7 +42,8 @@ from agents.llm.pacing import Pacing
 from agents.research.challenge.claim_ledger import planned_claims
 from agents.research.steering import Steering
 
-log = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from agents.jobs.store import WholeJob
 
 PLANNER_WINDOW_S = 120.0
 """Seconds that a job's planner is waited for, where the settings say nothing else."""
@@ -98,6 +95,15 @@ class Job:
     released: bool = False
     """True once this process lets go of it, though it goes on elsewhere or later."""
     _moved: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @classmethod
+    def of(cls, whole: "WholeJob", run: Attempt) -> "Job":
+        """Make it from what the store holds of it."""
+        return cls(
+            id=whole.id, owner=whole.owner, title=whole.title, commission=whole.commission, run=run,
+            created=whole.created.isoformat(timespec="seconds"), thread_id=whole.thread_id, status=whole.status,
+            stage=whole.stage, blocked_reason=whole.blocked_reason,
+        )  # fmt: skip
 
     @property
     def contract(self) -> Contract | None:
@@ -246,55 +252,6 @@ def stand_ins(events: Iterable[Numbered]) -> tuple[StandIn, ...]:
                 model=asked.model, stood_in_for=asked.stood_in_for, answers=before + 1, because=asked.stood_in
             )
     return tuple(found.values())
-
-
-async def carry_out(
-    job: Job,
-    build: BuildReport,
-    research: Callable[[], Awaitable[Outcome]],
-    save: Callable[[Outcome, ReportDocument], Awaitable[None]],
-) -> None:
-    """Do a job's work and emit how it ended; being cut off is the caller's to emit.
-
-    Args:
-        job: the job.
-        build: makes the report of the outcome.
-        research: does the work.
-        save: stores the report, before any check of the job's end, so that it can't be lost by what comes after.
-    """
-    run = job.run
-    with traced(TraceContext(job.id, "job")):
-        try:
-            run.emit("job#started", JobChanged(status="running", stage="planning"))
-            outcome = (await research()).model_copy(update={"changes": tuple(run.steering.changes)})
-            job.commission = job.commission.model_copy(update={"contract": outcome.contract})
-            document = build(job.id, outcome, job.actual())
-            await save(outcome, document)
-            job.report = document
-            unanswered = tuple(one.section for one in document.answers if one.section and one.status != "answered")
-            written = ReportWritten(
-                grade=document.grade, title=document.title, references=len(document.references), unanswered=unanswered
-            )
-            run.emit("job#report", written)
-            judgement = outcome.truth.judgement
-            if judgement is not None and judgement.verdict == "request_changes":
-                # Readable meanwhile: only its status waits for somebody to release or rework it.
-                note = " ".join(judgement.reasons)
-                blocked = JobChanged(status="blocked", stage="judging", blocked_reason="needs_rework", note=note)
-                run.emit("job#blocked", blocked)
-            else:
-                run.emit("job#ended", JobChanged(status="done", stage="completed"))
-        except DossierError as error:
-            _failed(job, error)
-        except Exception:
-            log.exception("job %s failed", job.id)
-            _failed(job, DossierError("unexpected error; see the log"))
-
-
-def _failed(job: Job, error: DossierError) -> None:
-    log.warning("job %s failed: %s", job.id, error)
-    job.error = error
-    job.run.emit("job#ended", JobChanged(status="failed", stage=job.stage, note=error.notice))
 
 
 class Orchestrator(TypedDict):

@@ -15,12 +15,13 @@ from agents.contracts.report import OVER, JobStatus
 from agents.core.budget import Budget
 from agents.core.errors import BadRequest, DossierError, ModelError
 from agents.core.events import JobChanged, Numbered
-from agents.core.port import ProcessLimits
+from agents.core.port import Handlers, ProcessLimits
 from agents.jobs.attempt import Attempt, Clock
 from agents.jobs.config import JobStoreConfig
 from agents.jobs.job import Job, JobSetup, SetUp, orchestrator
 from agents.jobs.store import Store, StoredJob, WholeJob
 from agents.jobs.writer import Writer
+from agents.research.steering import Steering
 
 if TYPE_CHECKING:
     from agents.jobs.engine import RunAttempt
@@ -53,10 +54,10 @@ class Register:
 
     async def load(self, whole: WholeJob) -> Job:
         """Hold a job of the store, to be run or to wait."""
-        job_id = whole.row.id
+        job_id = whole.id
         async with self._loading.setdefault(job_id, asyncio.Lock()):
             known = self.jobs.get(job_id)
-            if known is not None and known.run.attempt >= whole.row.attempt:
+            if known is not None and known.run.attempt >= whole.attempt:
                 return known
             if self.set_up is None:
                 raise DossierError("the jobs were not opened")
@@ -64,9 +65,9 @@ class Register:
             job = self.hold(whole, self.set_up(whole.commission, whole.steering))
             job.stored.set()
             job.run.take_up(events, steps)
-            if whole.row.blocked_reason == "awaiting_key":
-                job.error = BadRequest(whole.row.note)
-            if whole.row.blocked_reason == "needs_rework":
+            if whole.blocked_reason == "awaiting_key":
+                job.error = BadRequest(whole.note)
+            if whole.blocked_reason == "needs_rework":
                 job.report = await self.store.report(job_id)
                 job.ended.set()
             job.moved()
@@ -74,49 +75,48 @@ class Register:
 
     def hold(self, whole: WholeJob, setup: JobSetup) -> Job:
         """Hold a job, to be run or watched here; who follows an earlier attempt goes on following the job."""
-        row = whole.row
-        run = Attempt(
-            job_id=row.id, handlers=setup.handlers, budget=Budget(whole.limits, name="job"), clock=self.clock,
-            limits=self.limits, per_job=self.per_job, steering=setup.steering, attempt=row.attempt, again=row.again,
-            writer=self.writer, watched=not self.config.runs,
-        )  # fmt: skip
-        job = self.jobs.get(row.id)
-        if job is None:
-            job = self.jobs[row.id] = _job(whole, run)
-            created = job
-            run.listeners += [job.hear, lambda numbered: self._store_planning(created, numbered)]
+        run = self._attempt(whole, setup.handlers, setup.steering)
+        if (known := self.jobs.get(whole.id)) is None:
+            job = self.jobs[whole.id] = Job.of(whole, run)
+
+            def store_planning(numbered: Numbered) -> None:
+                """Write down how planning stands, whenever the job enters a stage."""
+                if isinstance(numbered.event, JobChanged):
+                    stands = orchestrator(job, stage=numbered.event.stage, window_s=self.config.planner_window_s)
+                    self.writer.change(job.id, metadata=json.dumps({"orchestrator": stands}))
+
+            run.listeners += [job.hear, store_planning]
         else:
+            job = known
             # Who observes the job goes on observing it.
             run.listeners += job.run.listeners
             run.watchers += job.run.watchers
-            job.run, job.status, job.stage, job.blocked_reason = run, row.status, row.stage, row.blocked_reason
+            job.run, job.status, job.stage, job.blocked_reason = run, whole.status, whole.stage, whole.blocked_reason
             job.report = job.error = None
             job.ended.clear()
         job.setup = setup
-        held = job
-        run.on_key_missing = lambda error: self.on_key_missing(held, run, error)
+        run.on_key_missing = lambda error: self.on_key_missing(job, run, error)
         return job
 
-    async def shown(self, whole: WholeJob) -> Job:
-        """Read a job that is over, only to be looked at."""
-        events = await self.store.events(whole.row.id)
-        run = Attempt(
-            job_id=whole.row.id, handlers={}, budget=Budget(whole.limits, name="job"), clock=lambda: 0.0,
-            limits=self.limits, again=whole.row.again, steering=whole.steering,
-        )  # fmt: skip
-        run.take_up(events, {})
-        job = _job(whole, run)
-        job.report = await self.store.report(whole.row.id)
-        if whole.row.status == "failed":
-            job.error = BadRequest(whole.row.note or DossierError.notice)
+    async def read(self, whole: WholeJob) -> Job:
+        """Hold a job that goes on; one that is over is only read, to be looked at."""
+        if not whole.over:
+            return await self.load(whole)
+        run = self._attempt(whole, {}, whole.steering)
+        run.take_up(await self.store.events(whole.id), {})
+        job = Job.of(whole, run)
+        job.report = await self.store.report(whole.id)
+        if whole.status == "failed":
+            job.error = BadRequest(whole.note or DossierError.notice)
         job.ended.set()
         return job
 
-    def _store_planning(self, job: Job, numbered: Numbered) -> None:
-        """Write down how planning stands, whenever the job enters a stage."""
-        if isinstance(numbered.event, JobChanged):
-            stands = orchestrator(job, stage=numbered.event.stage, window_s=self.config.planner_window_s)
-            self.writer.change(job.id, metadata=json.dumps({"orchestrator": stands}))
+    def _attempt(self, whole: WholeJob, handlers: Handlers, steering: Steering) -> Attempt:
+        return Attempt(
+            job_id=whole.id, handlers=handlers, budget=Budget(whole.limits, name="job"), clock=self.clock,
+            limits=self.limits, per_job=self.per_job, steering=steering, attempt=whole.attempt, again=whole.again,
+            writer=self.writer, watched=not self.config.runs,
+        )  # fmt: skip
 
     # ---- letting go
 
@@ -212,15 +212,6 @@ class Register:
                 job.hear(numbered)
         if job.status in OVER or (rests and job.status == "blocked"):
             self.end(job)
-
-
-def _job(whole: WholeJob, run: Attempt) -> Job:
-    row = whole.row
-    return Job(
-        id=row.id, owner=row.owner, title=row.title, commission=whole.commission, run=run,
-        created=row.created.isoformat(timespec="seconds"), thread_id=row.thread_id, status=row.status,
-        stage=row.stage, blocked_reason=row.blocked_reason,
-    )  # fmt: skip
 
 
 class AtOnce:

@@ -42,10 +42,6 @@ def _job(*, primary_key: bool = True, index: bool = False) -> sa.Column[str]:
     return sa.Column("job_id", sa.String(64), job, primary_key=primary_key, nullable=False, index=index)
 
 
-def _origin() -> sa.Column[str]:
-    return sa.Column("origin_run_id", sa.Text, nullable=False)
-
-
 jobs = sa.Table(
     "research_jobs",
     metadata,
@@ -112,59 +108,30 @@ costs = sa.Table(
     sa.Column("cost_usd", sa.Float, comment="null is unknown, not zero"),
 )
 
-sources = sa.Table(
-    "research_sources",
-    metadata,
-    _job(),
-    sa.Column("id", sa.Text, primary_key=True),
-    sa.Column("url", sa.Text, nullable=False),
-    sa.Column("text_hash", sa.String(64), nullable=False),
-    sa.Column("body", sa.Text, nullable=False),
-    _origin(),
+
+def _outcome(name: str, *columns: sa.Column[str] | sa.Column[int]) -> sa.Table:
+    """Make a table of what a finished job came to: `body` is the whole contract as JSON, the others are for queries."""
+    body, origin = sa.Column("body", sa.Text, nullable=False), sa.Column("origin_run_id", sa.Text, nullable=False)
+    return sa.Table(name, metadata, _job(), *columns, body, origin)
+
+
+def _id(name: str = "id") -> sa.Column[str]:
+    return sa.Column(name, sa.Text, primary_key=True)
+
+
+def _text(name: str, kind: type[sa.Text] | sa.String = sa.Text) -> sa.Column[str]:
+    return sa.Column(name, kind, nullable=False)
+
+
+sources = _outcome("research_sources", _id(), _text("url"), _text("text_hash", sa.String(64)))
+facts = _outcome("research_facts", _id(), _text("source_id"), _text("statement"))
+claims = _outcome("research_claims", _id(), _text("text"))
+evidence = _outcome(
+    "research_evidence", _id("claim_id"), sa.Column("n", sa.Integer, primary_key=True, autoincrement=False)
 )
-
-facts = sa.Table(
-    "research_facts",
-    metadata,
-    _job(),
-    sa.Column("id", sa.Text, primary_key=True),
-    sa.Column("source_id", sa.Text, nullable=False),
-    sa.Column("statement", sa.Text, nullable=False),
-    sa.Column("body", sa.Text, nullable=False),
-    _origin(),
-)
-
-
-claims = sa.Table(
-    "research_claims",
-    metadata,
-    _job(),
-    sa.Column("id", sa.Text, primary_key=True),
-    sa.Column("text", sa.Text, nullable=False),
-    sa.Column("body", sa.Text, nullable=False),
-    _origin(),
-)
-
-evidence = sa.Table(
-    "research_evidence",
-    metadata,
-    _job(),
-    sa.Column("claim_id", sa.Text, primary_key=True),
-    sa.Column("n", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("body", sa.Text, nullable=False),
-    _origin(),
-)
-
-reports = sa.Table(
-    "research_reports",
-    metadata,
-    _job(),
-    sa.Column("grade", sa.String(16), nullable=False),
-    sa.Column("title", sa.Text, nullable=False),
-    sa.Column("body", sa.Text, nullable=False),
-    _origin(),
-)
-
+reports = _outcome("research_reports", _text("grade", sa.String(16)), _text("title"))
+OUTCOME_TABLES = (claims, evidence, reports, facts, sources)
+"""What is written when a job has come to an end, all at once."""
 
 texts = sa.Table(
     "research_texts",
@@ -202,10 +169,6 @@ workers = sa.Table(
     sa.Column("seen", Moment, nullable=False),
     sa.Column("place", sa.Text, nullable=False, comment="host and process, for people"),
 )
-
-OUTCOME_TABLES = (claims, evidence, reports, facts, sources)
-"""What is written when a job has come to an end, all at once."""
-
 
 Row = Mapping[str, object]
 Record = dict[str, object]

@@ -8,9 +8,11 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
+from typing import Annotated, TypeVar
 
 import sqlalchemy as sa
-from pydantic import TypeAdapter
+from pydantic import Field, WrapValidator
+from pydantic_core import from_json, to_json
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -27,47 +29,48 @@ from agents.jobs.schema import Row
 from agents.research.steering import Steering
 
 
-class StoredJob(Frozen):
-    """One row of the list of jobs."""
+def now() -> datetime:
+    """Give the time, in UTC."""
+    return datetime.now(UTC)
 
-    id: str
+
+class StoredJob(Frozen):
+    """One row of the list of jobs; a new one waits in the queue."""
+
+    id: str = Field(default_factory=lambda: uuid.uuid4().hex)
     owner: str
     title: str
-    status: JobStatus
-    stage: Stage
-    blocked_reason: BlockedReason | None
-    grade: Grade | None
-    note: str
-    thread_id: str
-    attempt: int
-    again: int
-    executor: str
+    status: JobStatus = "queued"
+    stage: Stage = "planning"
+    blocked_reason: BlockedReason | None = None
+    grade: Grade | None = None
+    note: str = ""
+    thread_id: str = ""
+    attempt: int = 1
+    again: int = 0
+    executor: str = ""
     code_version: str
-    created: datetime
-    updated: datetime
-
-    @classmethod
-    def new(cls, owner: str, title: str, code_version: str) -> "StoredJob":
-        """Make the row of a job that enters the queue now."""
-        at = now()
-        return cls(
-            id=uuid.uuid4().hex, owner=owner, title=title, status="queued", stage="planning", blocked_reason=None,
-            grade=None, note="", thread_id="", attempt=1, again=0, executor="",
-            code_version=code_version, created=at, updated=at,
-        )  # fmt: skip
+    created: datetime = Field(default_factory=now)
+    updated: datetime = Field(default_factory=now)
 
     @property
     def over(self) -> bool:
         return self.status in OVER
 
 
-class WholeJob(Frozen):
+C = TypeVar("C", Commission, Limits, Steering)
+InColumn = Annotated[
+    C, WrapValidator(lambda given, known: known(from_json(given) if isinstance(given, str) else given))
+]
+"""A contract that stands in a column as JSON."""
+
+
+class WholeJob(StoredJob):
     """One job with what it takes to run or to show it."""
 
-    row: StoredJob
-    commission: Commission
-    limits: Limits
-    steering: Steering
+    commission: InColumn[Commission]
+    limits: InColumn[Limits]
+    steering: InColumn[Steering]
 
 
 class StoredCommand(Frozen):
@@ -83,8 +86,8 @@ class StoredCommand(Frozen):
 
 
 Insert = sqlite.Insert | postgresql.Insert
-_LIMITS = TypeAdapter(Limits)
 LISTED = tuple(tables.jobs.c[name] for name in StoredJob.model_fields)
+WHOLE = tuple(tables.jobs.c[name] for name in WholeJob.model_fields)
 EVENTS, COMMANDS = "dossier_events", "dossier_commands"
 """PostgreSQL channels that tell other processes at once of a job's events, or of a command for its worker."""
 WHEN_ENDED = ("task:plan", "task:challenge")
@@ -121,25 +124,19 @@ class Store:
 
     # ---- jobs
 
-    async def add(
-        self, row: StoredJob, commission: Commission, limits: Limits, request_key: str | None = None
-    ) -> StoredJob:
-        """Enter a job, or find the one that the same caller entered under the same key."""
-        values = row.model_dump() | {
-            "commission": commission.model_dump_json(),
-            "limits": _LIMITS.dump_json(limits).decode(),
-            "request_key": request_key,
-        }
+    async def add(self, job: WholeJob, request_key: str | None = None) -> str:
+        """Enter a job, or find the one that the same caller entered under the same key; gives its id."""
+        contracts = {name: to_json(getattr(job, name)).decode() for name in ("commission", "limits")}
+        values = job.model_dump(include=set(StoredJob.model_fields)) | contracts | {"request_key": request_key}
         async with self.database.begin() as connection:
             await connection.execute(self.insert(tables.jobs), [values])
-            same = (tables.jobs.c.owner == row.owner) & (tables.jobs.c.request_key == request_key)
-            which = tables.jobs.c.id == row.id if request_key is None else same
-            found = (await connection.execute(sa.select(*LISTED).where(which))).mappings().one()
-        return StoredJob.model_validate(dict(found))
+            same = (tables.jobs.c.owner == job.owner) & (tables.jobs.c.request_key == request_key)
+            which = tables.jobs.c.id == job.id if request_key is None else same
+            return str((await connection.execute(sa.select(tables.jobs.c.id).where(which))).scalar_one())
 
     async def job(self, job_id: str) -> WholeJob | None:
-        rows = await self.rows(sa.select(tables.jobs).where(tables.jobs.c.id == job_id))
-        return _whole(rows[0]) if rows else None
+        rows = await self.rows(sa.select(*WHOLE).where(tables.jobs.c.id == job_id))
+        return WholeJob.model_validate(dict(rows[0])) if rows else None
 
     async def requested(self, owner: str, key: str) -> str | None:
         which = (tables.jobs.c.owner == owner) & (tables.jobs.c.request_key == key)
@@ -336,20 +333,6 @@ def _of(owner: str | None, statuses: Sequence[JobStatus]) -> sa.ColumnElement[bo
     """Choose jobs of an owner, or everybody's, in some states, or any."""
     mine = sa.true() if owner is None else tables.jobs.c.owner == owner
     return mine & tables.jobs.c.status.in_(statuses) if statuses else mine
-
-
-def now() -> datetime:
-    """Give the time, in UTC."""
-    return datetime.now(UTC)
-
-
-def _whole(row: sa.RowMapping) -> WholeJob:
-    return WholeJob(
-        row=StoredJob.model_validate({name: row[name] for name in StoredJob.model_fields}),
-        commission=Commission.model_validate_json(row["commission"]),
-        limits=_LIMITS.validate_json(row["limits"]),
-        steering=Steering.model_validate_json(row["steering"]),
-    )
 
 
 class DatabaseBlobStore(BlobStore):

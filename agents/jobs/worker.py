@@ -26,14 +26,14 @@ from agents.contracts.contract import Change, Command
 from agents.contracts.frozen import Said
 from agents.contracts.report import OVER, BlockedReason, JobTask, Outcome, ReportDocument
 from agents.core.errors import BadRequest, DossierError, ModelError
-from agents.core.events import JobChanged, Noted
+from agents.core.events import JobChanged, Noted, ReportWritten, TraceContext, traced
 from agents.jobs import retention
 from agents.jobs.attempt import ROOT, Attempt
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.changes import applied, changed
 from agents.jobs.config import this_process
 from agents.jobs.ctx import RunCtx
-from agents.jobs.job import Job, carry_out
+from agents.jobs.job import Job
 from agents.jobs.register import OPEN, UNWIND_S, Register
 from agents.jobs.schema import rows_of
 from agents.jobs.store import StoredCommand, StoredJob, now
@@ -131,7 +131,7 @@ class Worker:
         job = self.register.jobs.get(job_id)
         if job is None or job.run.attempt < attempt:
             whole = await self.store.job(job_id)
-            if whole is None or whole.row.attempt != attempt or whole.row.status not in OPEN:
+            if whole is None or whole.attempt != attempt or whole.status not in OPEN:
                 return  # over: an attempt that was left without its end would hold a place of its user's for ever
             job = await self.register.load(whole)
         run = job.run
@@ -145,35 +145,58 @@ class Worker:
             self.writer.change(job_id, executor=self.config.executor)
             await self.writer.flush()
             whole = await self.store.job(job_id)
-            if whole is None or whole.row.attempt != attempt or whole.row.status not in OPEN:
+            if whole is None or whole.attempt != attempt or whole.status not in OPEN:
                 return
         run.watched, self._beats_to_give_back = False, QUIET_BEATS
         await run.work(lambda: self._work(job, run))
 
     async def _work(self, job: Job, run: Attempt) -> None:
-        setup, research = job.setup, run.handlers["research"]
-        if setup is None:
-            raise DossierError("the job was not set up")
-
-        async def outcome() -> Outcome:
-            try:
-                return Outcome.model_validate(await research(RunCtx(run, ROOT, run.budget), job.commission))
-            except SQLAlchemyError as error:
-                # Not the job's fault: a database is away. Nothing is recorded, so that it can be taken up again.
-                run.break_off(error)
-                raise asyncio.CancelledError from error
-
-        async def save(outcome: Outcome, document: ReportDocument) -> None:
-            await self.save(job, outcome, document)
-
         self.writer.change(job.id, executor=self.config.executor)
         if job.status == "queued" and run.attempt > 1:
             run.emit(f"job#running~{run.attempt}", JobChanged(status="running", stage=job.stage))
-        await carry_out(job, setup.build, outcome, save)
+        with traced(TraceContext(job.id, ROOT)):
+            try:
+                run.emit("job#started", JobChanged(status="running", stage="planning"))
+                await self._deliver(job, await self._research(job, run))
+            except Exception as error:
+                log.warning("job %s failed: %s", job.id, error, exc_info=not isinstance(error, DossierError))
+                job.error = error if isinstance(error, DossierError) else DossierError("unexpected error; see the log")
+                run.emit("job#ended", JobChanged(status="failed", stage=job.stage, note=job.error.notice))
         await self.writer.flush()
         # Paused when only its end was left to be emitted: the next attempt does it, from what is recorded.
         if not run.halted or job.status in OVER:
             self.register.end(job)
+
+    async def _research(self, job: Job, run: Attempt) -> Outcome:
+        try:
+            done = Outcome.model_validate(await run.handlers["research"](RunCtx(run, ROOT, run.budget), job.commission))
+        except SQLAlchemyError as error:
+            # Not the job's fault: a database is away. Nothing is recorded, so that it can be taken up again.
+            run.break_off(error)
+            raise asyncio.CancelledError from error
+        return done.model_copy(update={"changes": tuple(run.steering.changes)})
+
+    async def _deliver(self, job: Job, outcome: Outcome) -> None:
+        """Make and store the report, before any check of the job's end, so that it can't be lost by what comes after."""
+        if job.setup is None:
+            raise DossierError("the job was not set up")
+        job.commission = job.commission.model_copy(update={"contract": outcome.contract})
+        document = job.setup.build(job.id, outcome, job.actual())
+        await self.save(job, outcome, document)
+        job.report = document
+        unanswered = tuple(one.section for one in document.answers if one.section and one.status != "answered")
+        written = ReportWritten(
+            grade=document.grade, title=document.title, references=len(document.references), unanswered=unanswered
+        )
+        job.run.emit("job#report", written)
+        judgement = outcome.truth.judgement
+        if judgement is not None and judgement.verdict == "request_changes":
+            # Readable meanwhile: only its status waits for somebody to release or rework it.
+            note = " ".join(judgement.reasons)
+            blocked = JobChanged(status="blocked", stage="judging", blocked_reason="needs_rework", note=note)
+            job.run.emit("job#blocked", blocked)
+        else:
+            job.run.emit("job#ended", JobChanged(status="done", stage="completed"))
 
     async def save(self, job: Job, outcome: Outcome, document: ReportDocument) -> None:
         await self.blobs.save_report(document)
@@ -308,10 +331,10 @@ class Worker:
     ) -> None:  # fmt: skip
         """Begin the next attempt at a job; of several who want to, one does: the others get a `BadRequest`."""
         await self.writer.flush()  # a call that ended just when it was cut off is paid: the next attempt reads it
-        whole = await self.store.job(job_id)
-        if whole is None:
+        row = await self.store.job(job_id)
+        if row is None:
             raise BadRequest("There is no such job any more.")
-        row, steering = whole.row, whole.steering
+        steering = row.steering
         if row.status in {"queued", "running"} and not (lost and (row.executor or row.status == "running")):
             raise BadRequest(TAKEN)
         if again:
@@ -331,8 +354,7 @@ class Worker:
         if held is not None and held.run.attempt == row.attempt:  # a round may have loaded the new attempt already
             held.run.halt()
         await self.engine.cancel(job_id, row.attempt)
-        whole = await self.store.job(job_id) or whole
-        job = await self.register.load(whole)
+        job = await self.register.load(whole := await self.store.job(job_id) or row)
         job.commission = whole.commission
         stage = "planning" if again else row.stage
         job.run.emit(f"job#anew~{job.run.attempt}", JobChanged(status="queued", stage=stage, note=note))
@@ -358,12 +380,9 @@ class Worker:
             await self.store.answer(command.id, await self._outcome(command))
 
     async def _outcome(self, command: StoredCommand) -> str:
-        whole = await self.store.job(command.job_id)
-        if whole is None:
+        if (whole := await self.store.job(command.job_id)) is None:
             return "There is no such job."
-        job = self.register.jobs.get(command.job_id)
-        if job is None:
-            job = await (self.register.shown(whole) if whole.row.over else self.register.load(whole))
+        job = self.register.jobs.get(command.job_id) or await self.register.read(whole)
         try:
             await self.do(job, command.verb, command.argument)
         except DossierError as error:

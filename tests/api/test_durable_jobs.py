@@ -170,7 +170,8 @@ async def test_ten_thousand_jobs_are_listed_in_a_tenth_of_a_second(stored, http)
         await asyncio.wait_for(job.wait(), 30)
         text = Commission(brief=BRIEF).model_dump_json()
         rows = [
-            StoredJob.new("local", f"Question {n}", "research-1").model_dump() | {"commission": text, "limits": "{}"}
+            StoredJob(owner="local", title=f"Question {n}", code_version="research-1").model_dump()
+            | {"commission": text, "limits": "{}"}
             for n in range(10_000)
         ]
         async with site.team.jobs.store.database.begin() as connection:

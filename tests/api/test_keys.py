@@ -10,7 +10,8 @@ from agents.contracts.response import FlatPlanInput
 from agents.core.budget import Limits
 from agents.core.settings import Settings
 from agents.jobs.database import Database, async_url
-from agents.jobs.store import Store, StoredJob
+from agents.jobs.store import Store, WholeJob
+from agents.research.steering import Steering
 from agents.run_research import RunOptions
 from tests.api.conftest import TASK, FlatWorker, Gate, scripted
 from tests.scripts import BRIEF
@@ -101,7 +102,6 @@ async def test_of_two_processes_that_use_one_key_at_once_both_answer_with_the_jo
         from agents.api.payloads import JobRequest
 
         print_ = digest(f"jobs{JobRequest(**body).model_dump_json()}")
-        row = StoredJob.new("local", "t", "").model_copy(update={"id": "other", "status": "cancelled"})
         request = KeyedRequest(
             key=KEY["Idempotency-Key"], fingerprint=print_, answer='{"started": true, "error": null}'
         )
@@ -110,9 +110,10 @@ async def test_of_two_processes_that_use_one_key_at_once_both_answer_with_the_jo
         async def meanwhile(*args, **kwargs):
             elsewhere = Database(f"sqlite+aiosqlite:///{tmp_path / 'jobs.db'}")
             await elsewhere.open()
-            await Store(elsewhere).add(
-                row, Commission(brief=BRIEF, request=request), Limits(), request_key=request.key
-            )  # fmt: skip
+            given = {"limits": Limits(), "steering": Steering(), "status": "cancelled", "code_version": ""}
+            asked = Commission(brief=BRIEF, request=request)
+            other = WholeJob(id="other", owner="local", title="t", commission=asked, **given)
+            await Store(elsewhere).add(other, request.key)
             await elsewhere.close()
             return await start_once(*args, **kwargs)
 

@@ -244,7 +244,8 @@ async def listing():
     text = Commission(brief=BRIEF).model_dump_json()
     async with base.begin() as connection:
         rows = [
-            StoredJob.new("ann", f"Question {n}", "research-1").model_dump() | {"commission": text, "limits": "{}"}
+            StoredJob(owner="ann", title=f"Question {n}", code_version="research-1").model_dump()
+            | {"commission": text, "limits": "{}"}
             for n in range(10_000)
         ]
         await connection.execute(jobs.insert(), rows)

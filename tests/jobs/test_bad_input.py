@@ -107,7 +107,7 @@ async def test_of_two_operators_who_rework_or_restart_at_once_one_is_told_so(tmp
         assert [one.notice for one in refused] == ["Somebody else has just taken this job up."]
         (again,) = [one for one in both if not isinstance(one, BadRequest)]
         await kept.ended(again, 30)
-        assert (await kept.jobs.store.job(job.id)).row.attempt == 2
+        assert (await kept.jobs.store.job(job.id)).attempt == 2
 
 
 async def test_a_running_job_that_is_deleted_stops(tmp_path, url):

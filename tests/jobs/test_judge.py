@@ -52,7 +52,7 @@ async def test_what_the_judge_sends_back_is_blocked_and_readable_until_it_is_rel
         assert kept.jobs.release(job)
         await until(lambda: job.status == "done", 30)
         await kept.jobs.writer.flush()
-        assert (await kept.jobs.store.job(job.id)).row.status == "done"
+        assert (await kept.jobs.store.job(job.id)).status == "done"
         assert not kept.jobs.release(job)
     assert made == ["read", "written"]
 

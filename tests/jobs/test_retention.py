@@ -143,7 +143,7 @@ async def test_deleting_a_job_that_had_several_attempts_leaves_nothing_of_any(tm
     async with opened(tmp_path, bench_of(quick), **BY_HAND) as kept:
         job = await kept.ended(kept.start())
         job = await kept.ended(await kept.jobs.order(job, "restart"))
-        assert (await kept.jobs.store.job(job.id)).row.attempt == 2
+        assert (await kept.jobs.store.job(job.id)).attempt == 2
         assert await kept.jobs.delete("", [job.id]) == 1
         assert await kept.jobs.engine.ended() == []
         assert await kept.jobs.blobs.report(job.id) is None

@@ -14,7 +14,8 @@ from agents.core.budget import Limits
 from agents.core.errors import ConfigError
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.database import Database, async_url
-from agents.jobs.store import Store, StoredJob
+from agents.jobs.store import Store, StoredJob, WholeJob
+from agents.research.steering import Steering
 from tests.jobs.conftest import Word, bench_of, opened
 from tests.scripts import BRIEF
 
@@ -54,7 +55,8 @@ async def test_ten_thousand_jobs_are_listed_at_once(tmp_path):
         from agents.jobs.schema import jobs
 
         rows = [
-            StoredJob.new("ann", f"Question {n}", "research-1").model_dump() | {"commission": text, "limits": "{}"}
+            StoredJob(owner="ann", title=f"Question {n}", code_version="research-1").model_dump()
+            | {"commission": text, "limits": "{}"}
             for n in range(10_000)
         ]
         await connection.execute(jobs.insert(), rows)
@@ -74,9 +76,10 @@ async def test_adding_a_job_twice_is_adding_it_once(tmp_path):
     base = Database(async_url("", tmp_path))
     await base.open()
     store = Store(base)
-    row = StoredJob.new("ann", "q", "research-1")
+    given = {"commission": Commission(brief=BRIEF), "limits": Limits(), "steering": Steering()}
+    job = WholeJob(owner="ann", title="q", code_version="research-1", **given)
     for _ in range(2):
-        await store.add(row, Commission(brief=BRIEF), Limits())
+        assert await store.add(job) == job.id
     assert await store.count() == 1
     await base.close()
 

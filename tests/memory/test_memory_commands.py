@@ -9,9 +9,10 @@ from agents.cli.main import app
 from agents.contracts.report import Commission
 from agents.core.budget import Limits
 from agents.jobs.database import Database, async_url
-from agents.jobs.store import Store, StoredJob
+from agents.jobs.store import Store, WholeJob
 from agents.memory.embedders import StaticEmbedder
 from agents.memory.sql_knowledge import SqlKnowledge
+from agents.research.steering import Steering
 from tests.memory.test_knowledge import ALL, BRIDGE, TUNNEL
 from tests.scripts import BRIEF
 
@@ -72,12 +73,13 @@ def test_it_says_so_where_it_is_switched_off(ask, monkeypatch):
 
 @pytest.mark.parametrize(("wish", "left"), [("--facts", 1), ("--keep-facts", 3)])
 def test_deleting_a_job_takes_along_what_only_it_found_out_where_that_is_wished(ask, tmp_path, wish, left):
-    row = StoredJob.new("", "A job", "research-2").model_copy(update={"id": "job2", "status": "done"})
+    given = {"commission": Commission(brief=BRIEF), "limits": Limits(), "steering": Steering()}
+    job = WholeJob(id="job2", owner="", title="A job", status="done", code_version="research-2", **given)
 
     async def stored():
         store = Store(Database(async_url("", tmp_path)))
         await store.database.open()
-        await store.add(row, Commission(brief=BRIEF), Limits())
+        await store.add(job)
         await store.database.close()
 
     asyncio.run(stored())
