@@ -100,7 +100,7 @@ async def listed(
 async def show(store: "Store", row: "StoredJob") -> None:
     """Say how a job stands."""
     steps, events = await store.steps(row.id), await store.events(row.id)
-    failed = sum(1 for _, step in steps.values() if step.value is None)
+    failed = sum(1 for _, step in steps.values() if step.failure)
     for name, value in {
         "job": row.id, "title": row.title, "status": _state(row), "stage": row.stage, "note": row.note, "owner": row.owner,
         "created": f"{row.created:%Y-%m-%d %H:%M:%S} UTC", "changed": f"{row.updated:%Y-%m-%d %H:%M:%S} UTC",

@@ -21,7 +21,7 @@ Two texts each: `notice` is for the user, `str(error)` is for the log.
 from typing import TYPE_CHECKING, Literal
 
 from agents.contracts.finding import Problem
-from agents.contracts.frozen import Said
+from agents.contracts.frozen import Frozen, Said
 from agents.contracts.sources import SearchFailure
 
 if TYPE_CHECKING:
@@ -155,15 +155,39 @@ class BudgetExceeded(DossierError):
         self.notice = f"The {what} limit of this run is used up."
 
 
+class Failure(Frozen):
+    """How a step failed, as data."""
+
+    type: str
+    message: str
+    notice: str
+    retryable: bool = False
+    fault: str = ""
+    """The error's own word for what went wrong, where its class has a list of them."""
+    reason: Said = Said()
+    """Why a document was not used."""
+
+    @classmethod
+    def of(cls, error: Exception) -> "Failure":
+        """Describe an error; of a fault of ours no more than its name is told."""
+        if isinstance(error, StepFailed):
+            return error.failure
+        name = type(error).__name__
+        if not isinstance(error, DossierError):
+            return cls(type=name, message=f"{name} while researching", notice=DossierError.notice)
+        return cls(
+            type=name, message=str(error), notice=error.notice, retryable=error.retryable, fault=error.fault,
+            reason=error.reason if isinstance(error, SourceError) else Said(),
+        )  # fmt: skip
+
+
 class StepFailed(DossierError):
     """A step of a job failed; the failure was recorded as data and is the same on replay."""
 
-    def __init__(
-        self, key: str, *, type_: str, message: str, notice: str, retryable: bool, fault: str = "", reason: str = ""
-    ) -> None:
-        super().__init__(f"{key}: {type_}: {message}")
-        self.key, self.type, self.message, self.fault = key, type_, message, fault
-        self.notice, self.retryable, self.reason = notice, retryable, Said.read(reason)
+    def __init__(self, key: str, failure: Failure) -> None:
+        super().__init__(f"{key}: {failure.type}: {failure.message}")
+        self.key, self.failure, self.type, self.fault = key, failure, failure.type, failure.fault
+        self.notice, self.retryable, self.reason = failure.notice, failure.retryable, failure.reason
 
     def problem(self) -> Problem:
         """Write it as a failure that was survived."""

@@ -11,11 +11,11 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING
 
-from agents.contracts.frozen import Frozen, Said
+from agents.contracts.frozen import Frozen
 from agents.core.budget import Budget, Deadline, Spent, least
-from agents.core.errors import BudgetExceeded, DossierError, ModelError, SourceError, StepFailed
+from agents.core.errors import BudgetExceeded, DossierError, Failure, ModelError
 from agents.core.events import Event, JobChanged, NodeChanged, Numbered, TraceContext, current_trace
 from agents.core.port import Handlers, M, Pool, ProcessLimits, Slots
 from agents.core.time_policy import margin_s as margin_of
@@ -33,54 +33,28 @@ Clock = Callable[[], float]
 """Gives seconds that only ever grow."""
 
 
-class Stand(TypedDict):
-    """Where a job stood when a step ended."""
+class Reached(Frozen):
+    """Where a job or branch stands: the recorded clock and the user's changes. All that research decides by."""
 
-    elapsed: float
-    steering: SteeringSnapshot
-
-
-class StepRecord(Frozen):
-    """The result of a step: its value as JSON, or its failure; and the clock when it ended."""
-
-    value: str | None = None
-    type: str = ""
-    message: str = ""
-    notice: str = ""
-    retryable: bool = False
-    fault: str = ""
-    """The error's own word for what went wrong, where its class has a list of them."""
-    reason: Said = Said()
-    """Why a document was not used."""
-    elapsed: float
-    """Seconds of the job's clock when the step ended."""
+    elapsed: float = 0.0
     steering: SteeringSnapshot = SteeringSnapshot()
-    """The user's changes by then."""
+
+    def later(self, other: "Reached") -> "Reached":
+        """Take the later of both."""
+        return Reached(elapsed=max(self.elapsed, other.elapsed), steering=self.steering.later(other.steering))
+
+
+class StepRecord(Reached):
+    """The result of a step: its value as JSON, or its failure; and where the job stood when it ended."""
+
+    value: str = ""
+    failure: Failure | None = None
     stopped: str = ""
     """The branch whose stopping or dropping cut this step off; empty when none did."""
     spent: Spent | None = None
     """What a model took in a step that failed."""
     asked: str = ""
     """Digest of the step's arguments: a later attempt reuses the record only for the same ones."""
-
-    @classmethod
-    def of(cls, error: Exception, **stand: Unpack[Stand]) -> "StepRecord":
-        """Record how a step failed; of a fault of ours no more than its name is told."""
-        name = type(error).__name__
-        if not isinstance(error, DossierError):
-            return cls(type=name, message=f"{name} while researching", notice=DossierError.notice, **stand)
-        name, said = (error.type, error.message) if isinstance(error, StepFailed) else (name, str(error))
-        why = error.reason if isinstance(error, SourceError | StepFailed) else Said()
-        return cls(
-            type=name, message=said, notice=error.notice, retryable=error.retryable, fault=error.fault, reason=why,
-            spent=error.spent, **stand,
-        )  # fmt: skip
-
-    def failure(self, key: str) -> StepFailed:
-        return StepFailed(
-            key, type_=self.type, message=self.message, notice=self.notice, retryable=self.retryable, fault=self.fault,
-            reason=self.reason,
-        )  # fmt: skip
 
 
 class Fenced(Exception):
@@ -107,7 +81,6 @@ class CallMade:
 Listener = Callable[[Numbered], None]
 CallWatcher = Callable[[CallMade], None]
 StepFn = Callable[..., Awaitable[Frozen]]
-Persist = Callable[[StepRecord], Awaitable[None]]
 
 
 @dataclass
@@ -271,8 +244,9 @@ class Attempt:
         record = self.record.get(key)
         return record is not None and (key in self.fresh or record.asked == asked)
 
-    async def persist(self, key: str, record: StepRecord) -> None:
+    async def persist(self, key: str, asked: str, record: StepRecord) -> None:
         """Record a step before anything is made of it."""
+        record = record.model_copy(update={"asked": asked})
         if self.writer is not None:
             # What was paid for is written down, even while its branch is being cut off.
             await asyncio.shield(self._store(self.writer, key, record))
@@ -292,13 +266,13 @@ class Attempt:
             raise asyncio.CancelledError from error
 
     async def perform(
-        self, ctx: "RunCtx", fn: StepFn, args: tuple[object, ...], pool: Pool, persist: Persist
+        self, ctx: "RunCtx", key: str, asked: str, fn: StepFn, args: tuple[object, ...], pool: Pool
     ) -> StepRecord:
         """Do a step's effect when it is its turn, and record it before the next call has its turn."""
         try:
             async with self._turn(pool, ctx.depth):
                 record = await self._effect(ctx, fn, args, pool)
-                await persist(record)
+                await self.persist(key, asked, record)
                 return record
         except KeyMissing:
             await asyncio.Event().wait()  # without a slot, until the job is halted
@@ -328,7 +302,7 @@ class Attempt:
             try:
                 ctx.budget.check_spending()  # time is each call's own time-out
             except BudgetExceeded as error:
-                return StepRecord.of(error, **self._stand())
+                return self._ended(failure=Failure.of(error))
         self.calls_made += 1
         cut = asyncio.timeout(None)
         try:
@@ -343,20 +317,16 @@ class Attempt:
                     self._key_missing = True
                     self.on_key_missing(error)
                 raise KeyMissing from error
-            return StepRecord.of(error, **self._stand())
+            return self._ended(failure=Failure.of(error), spent=error.spent)
         except Exception as error:  # the one place where a step's failure of any kind becomes data
             if cut.expired():
-                said = {
-                    "type": TIME_UP,
-                    "message": "cut off: the user shortened the run",
-                    "notice": "You shortened the run.",
-                }
-                return StepRecord(**said, **self._stand())
+                said, notice = "cut off: the user shortened the run", "You shortened the run."
+                return self._ended(failure=Failure(type=TIME_UP, message=said, notice=notice))
             log.exception("step failed: %s", ctx.path)
-            return StepRecord.of(error, **self._stand())
+            return self._ended(failure=Failure.of(error))
         finally:
             self._timed.pop(cut, None)
-        return StepRecord(value=value, **self._stand())
+        return self._ended(value)
 
     async def _watched(self, pool: Pool, fn: StepFn, args: tuple[object, ...]) -> Frozen:
         """Do an effect and tell the watchers, however it ends; being cut off is no call."""
@@ -374,9 +344,13 @@ class Attempt:
         report(done)
         return done
 
-    def _stand(self) -> Stand:
-        """Say where the job stands, as each step records it."""
-        return {"elapsed": self.now(), "steering": self.steering.snapshot()}
+    def _ended(
+        self, value: str = "", failure: Failure | None = None, *, spent: Spent | None = None, stopped: str = ""
+    ) -> StepRecord:
+        """Record what a step came to, and where the job stands."""
+        return StepRecord(
+            value=value, failure=failure, spent=spent, stopped=stopped, elapsed=self.now(), steering=self.steering.snapshot()
+        )  # fmt: skip
 
     # ---- cutting off
 
@@ -417,7 +391,7 @@ class Attempt:
         """
         if self.halted:
             raise asyncio.CancelledError
-        if (record := self._stopped(path)) and not (free and record.type == STOPPED):
+        if (record := self._stopped(path)) and not (free and record.failure and record.failure.type == STOPPED):
             return record
         task = asyncio.current_task()
         if task is None:
@@ -441,6 +415,5 @@ class Attempt:
             kind, word = STOPPED, "stopped"
         else:
             return None
-        return StepRecord(
-            type=kind, message=f"{word} by the user", notice=f"You {word} it.", stopped=above, **self._stand()
-        )
+        failure = Failure(type=kind, message=f"{word} by the user", notice=f"You {word} it.")
+        return self._ended(failure=failure, stopped=above)

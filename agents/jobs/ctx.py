@@ -2,28 +2,18 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
 from agents.contracts.frozen import Frozen, digest
 from agents.core.budget import Budget, Deadline, Limits, Spent, least
-from agents.core.errors import DossierError, StepFailed
+from agents.core.errors import DossierError, Failure, StepFailed
 from agents.core.events import Charged, Event, RoleAsked, TraceContext, traced
 from agents.core.port import M, Pool, together
 from agents.core.time_policy import synthesis_reserve_s
-from agents.jobs.attempt import Attempt, StepRecord
+from agents.jobs.attempt import Attempt, Reached, StepRecord
 from agents.research.steering import DROPPED, SteeringSnapshot
 
 log = logging.getLogger(__name__)
-
-
-class Reached(Frozen):
-    """Where a branch stands: the recorded clock and the user's changes. All that research decides by."""
-
-    elapsed: float = 0.0
-    steering: SteeringSnapshot = SteeringSnapshot()
-
-    def later(self, other: "Reached | StepRecord") -> "Reached":
-        """Take the later of both."""
-        return Reached(elapsed=max(self.elapsed, other.elapsed), steering=self.steering.later(other.steering))
 
 
 class BranchDropped(Exception):
@@ -114,12 +104,12 @@ class RunCtx:
         with traced(TraceContext(self.job_id, self.path, name)):
             step = await self._recorded(full_key, fn, args, pool)
         self.so_far = self.so_far.later(step)
-        if step.type == DROPPED:
-            raise BranchDropped(step.stopped)
-        if step.value is None:
+        if step.failure is not None:
+            if step.failure.type == DROPPED:
+                raise BranchDropped(step.stopped)
             if step.spent is not None:
                 self._book(name, step.spent)
-            raise step.failure(full_key)
+            raise StepFailed(full_key, step.failure)
         value = gives.model_validate_json(step.value)
         if isinstance(value, Charged):
             self.budget.charge(value.usage)
@@ -144,16 +134,11 @@ class RunCtx:
     ) -> StepRecord:
         """Read a step's record, or do the step and record it."""
         run, asked = self.run, digest_of(args)
-
-        async def persist(record: StepRecord) -> None:
-            await run.persist(key, record.model_copy(update={"asked": asked}))
-
         if not run.knows(key, asked):
-            record = await run.interruptible(
-                self.path, lambda: run.perform(self, fn, args, pool, persist), free=pool == "local"
-            )
+            work = partial(run.perform, self, key, asked, fn, args, pool)
+            record = await run.interruptible(self.path, work, free=pool == "local")
             if record.stopped and not run.knows(key, asked):
-                await persist(record)
+                await run.persist(key, asked, record)
         record = run.record[key]
         if run.again and key not in run.fresh:
             # Recorded before the job was restarted: what was finished, stopped or shortened then begins anew.
@@ -214,12 +199,12 @@ class RunCtx:
         except BranchDropped as dropped:
             if dropped.path != path and not dropped.path.startswith(f"{self.path}/"):
                 raise  # the branch that was dropped is further up
-            said = {"type_": DROPPED, "message": "dropped by the user", "notice": "You dropped it."}
-            raise StepFailed(f"{dropped.path}#dropped", retryable=False, **said) from dropped
+            failure = Failure(type=DROPPED, message="dropped by the user", notice="You dropped it.")
+            raise StepFailed(f"{dropped.path}#dropped", failure) from dropped
         except Exception as error:  # a fault of ours in one branch loses that branch, not what the others found
             if not isinstance(error, DossierError):
                 log.exception("branch failed: %s", path)
-            raise StepRecord.of(error, elapsed=0.0, steering=SteeringSnapshot()).failure(path) from error
+            raise StepFailed(path, Failure.of(error)) from error
         finally:
             self.so_far = self.so_far.later(ctx.so_far)
 

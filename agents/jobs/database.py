@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import asyncpg
     from sqlalchemy.dialects.sqlite.aiosqlite import AsyncAdapt_aiosqlite_connection
 
-REVISION = "0004"
+REVISION = "0005"
 """That of the tables of `schema`, and of what is recorded in them; raised by hand when either changes."""
 _version = sa.Table("research_version", sa.MetaData(), sa.Column("version_num", sa.String(32), primary_key=True))
 

@@ -321,7 +321,7 @@ class Worker:
         for key, (_, step) in (await self.store.steps(job.id)).items():
             path, _, name = key.partition("#")
             challenged = what == "challenge" and _of_challenge(path, claim_id)
-            if step.value is None or challenged or name.partition(":")[0] in kinds:
+            if step.failure or challenged or name.partition(":")[0] in kinds:
                 forget.append(key)
         await self.begin(job.id, note, forget=forget, commission=commission)
 

@@ -83,7 +83,7 @@ class Writer:
             {"job_id": job_id, "key": key, "attempt": attempt, "record": record.model_dump_json(), "at": now()}
         )
         usage = record.spent.usage if record.spent else NOTHING
-        if record.value is not None:
+        if record.failure is None:
             batch.rows[tables.text_uses].extend(
                 {"job_id": job_id, "hash": name} for name in sorted(hashes_in(record.value))
             )

@@ -11,7 +11,7 @@ from agents.contracts.frozen import Said
 from agents.contracts.plan import ReflectionInput
 from agents.contracts.report import Actual
 from agents.contracts.verification import ChallengeInput
-from agents.core.errors import StepFailed
+from agents.core.errors import Failure, StepFailed
 from agents.core.events import SourceRead, SourceRejected
 from agents.report.document import build
 from agents.research.pipeline import Means
@@ -120,7 +120,7 @@ async def test_whatever_is_raised_wherever_the_report_is_there_and_names_all_tha
 
 
 def test_a_page_that_was_fetched_and_could_not_be_worked_through_is_named():
-    failure = StepFailed("job/0#extract:0", type_="KeyError", message="x", notice="It broke.", retryable=False)
+    failure = StepFailed("job/0#extract:0", Failure(type="KeyError", message="x", notice="It broke."))
     broken_one = SourceDone(reading=SourceReading(rejected=Said("It broke.")), problem=failure.problem())
 
     _, _, rejected, problems = gathered([broken_one, failure], ["https://a.example/", "https://b.example/"])

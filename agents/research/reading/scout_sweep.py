@@ -147,7 +147,7 @@ class _Sweep:
             elif isinstance(one, StepFailed):
                 if is_refusal := one.type == "SourceError":
                     self.empty.add(hit.url)
-                self._reject(hit, one.message.removeprefix(f"{hit.url}: ") if is_refusal else one.notice)
+                self._reject(hit, one.failure.message.removeprefix(f"{hit.url}: ") if is_refusal else one.notice)
             else:
                 self.cards[hit.url] = one
 
