@@ -32,7 +32,7 @@ def example() -> str:
     lines += [f"# {variable}=" for variable, _ in KEY_NAMES]
     for field in Settings.model_fields.values():
         described = (field.description or "").splitlines()
-        lines += ["", *(f"# {line.strip()}" for line in described), f"# {field.validation_alias}="]
+        lines += ["", *(f"# {line.strip()}" for line in described), f"# {field.alias}="]
     return "\n".join(lines) + "\n"
 
 

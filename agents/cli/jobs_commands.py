@@ -135,7 +135,9 @@ async def finish(
     store: "Store", row: "StoredJob", branch: Annotated[str, typer.Option(help="Only this branch, as job/0/1.")] = ""
 ) -> None:
     """Have a job search no further and write from what it has."""
-    await _done(store, row, "finish", branch, "finish")
+    from agents.jobs.changes import steered
+
+    await _done(store, row, "change", steered("finish", branch or "job").model_dump_json(), "finish")
 
 
 @command(app, opened_store)
@@ -143,7 +145,9 @@ async def guidance(
     store: "Store", row: "StoredJob", text: Annotated[str, typer.Argument(help="What the next rounds shall follow.")]
 ) -> None:
     """Tell a running job what to look at."""
-    await _done(store, row, "guidance", text, "guidance")
+    from agents.contracts.contract import Command
+
+    await _done(store, row, "change", Command(kind="guidance", words=text).model_dump_json(), "guidance")
 
 
 @command(app, opened_store)

@@ -18,17 +18,13 @@ def spent_by(error: DossierError) -> Usage:
     return error.spent.usage if error.spent else NOTHING
 
 
-def _unlimited() -> None:
-    return None
-
-
 @dataclass(frozen=True)
 class Deadline:
     """How long there is to go, read at the moment of asking: only inside a step, never in research code."""
 
-    seconds: Callable[[], float | None] = _unlimited
+    seconds: Callable[[], float | None] = lambda: None
     """Seconds left, never negative; None when unlimited."""
-    tokens_share: Callable[[], float | None] = _unlimited
+    tokens_share: Callable[[], float | None] = lambda: None
     """Share of the job's tokens that is left, 0 to 1; None when unlimited."""
 
     @classmethod
@@ -67,10 +63,9 @@ class Budget:
 
     def charge(self, usage: Usage) -> None:
         """Book what was spent, here and on every level above; never refuses, since it is already spent."""
-        level: Budget | None = self
-        while level is not None:
-            level.spent = level.spent + usage
-            level = level.parent
+        self.spent += usage
+        if self.parent:
+            self.parent.charge(usage)
 
     def seconds_left(self, elapsed_s: float) -> float | None:
         """Seconds that this and all levels above still have; never negative; None when unlimited."""
@@ -84,12 +79,13 @@ class Budget:
         fewest = least(own, self.parent.tokens_left() if self.parent else None)
         return None if fewest is None else max(0, int(fewest))
 
-    def check_spending(self) -> None:
-        """Raise when tokens or money are used up, here or above; time is not looked at.
+    def tokens_share(self) -> float | None:
+        """Share of the tokens of this level that is left, 0 to 1; None when unlimited."""
+        whole, left = self.limits.tokens, self.tokens_left()
+        return None if whole is None or left is None else left / max(1, whole)
 
-        Raises:
-            BudgetExceeded: names the limit and the level that ran out.
-        """
+    def check_spending(self) -> None:
+        """Raise `BudgetExceeded` when tokens or money are used up, here or above; time is not looked at."""
         used: tuple[tuple[str, float, float | None], ...] = (
             ("token", self.spent.tokens, self.limits.tokens),
             ("cost", self.spent.cost_usd or 0.0, self.limits.cost_usd),

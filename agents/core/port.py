@@ -85,32 +85,19 @@ class Ctx(Protocol):
     async def call(
         self, kind: str, key: str, fn: Callable[..., Awaitable[M]], *args: object, gives: type[M], pool: Pool = "model"
     ) -> M:
-        """Do one paid or slow effect, once: its result is recorded under `path#kind:key` and read back on replay.
-
-        Raises:
-            StepFailed: the effect failed; the failure is recorded too.
-        """
+        """Do one paid or slow effect, once: its result, or its `StepFailed`, is recorded under `path#kind:key` and read back."""
 
     async def fan(
-        self,
-        kind: str,
-        fn: Callable[..., Awaitable[M]],
-        items: Sequence[tuple[object, ...]],
-        *,
-        gives: type[M],
+        self, kind: str, fn: Callable[..., Awaitable[M]], items: Sequence[tuple[object, ...]], *, gives: type[M],
         pool: Pool = "model",
-    ) -> list[M | StepFailed]:
+    ) -> list[M | StepFailed]:  # fmt: skip
         """Do single calls side by side, one per `(key, *args)`; same order, failures in place."""
 
     async def children(self, kind: str, items: Sequence[tuple[str, Frozen]], *, gives: type[M]) -> list[M | StepFailed]:
         """Run the handler of `kind` as branches side by side, one per `(key, given)`; same order, failures in place."""
 
     async def children_of(
-        self,
-        items: Sequence[tuple[str, str, Frozen]],
-        *,
-        gives: type[M],
-        limits: Limits = Limits(),
+        self, items: Sequence[tuple[str, str, Frozen]], *, gives: type[M], limits: Limits = Limits()
     ) -> list[M | StepFailed]:
         """Run branches of different kinds side by side, one per `(kind, key, given)`; same order, failures in place."""
 
@@ -217,21 +204,17 @@ class ProcessLimits:
 
     def __init__(self) -> None:
         self.pools: dict[Pool, Slots] = {pool: Slots(n) for pool, n in PROCESS_LIMITS.items()}
-        self.live_workers = 1
+        self.share = 1.0
+        """The part of a provider's limits that this process may use, above 0 to 1."""
         self.on_share: list[Callable[[float], None]] = []
-        """Called with this process's share, above 0 to 1, at each change."""
-
-    @property
-    def share(self) -> float:
-        """The part of a provider's limits that this process may use."""
-        return 1 / self.live_workers
+        """Called with the share at each change."""
 
     def divide_among(self, workers: int) -> None:
         """Learn how many processes that run jobs are alive."""
-        if (workers := max(1, workers)) != self.live_workers:
-            self.live_workers = workers
+        if (share := 1 / max(1, workers)) != self.share:
+            self.share = share
             for use in self.on_share:
-                use(self.share)
+                use(share)
 
 
 class Pace(Frozen):

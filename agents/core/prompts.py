@@ -7,7 +7,6 @@ Text from users, pages and files goes in by the filter `fence`, and by nothing e
 """
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -46,11 +45,7 @@ def _environment() -> ImmutableSandboxedEnvironment:
 
 @cache
 def _compiled(prompt: "Prompt") -> Template:
-    """Check and compile a template once, when it is wanted first: a run renders the same few prompts hundreds of times.
-
-    Raises:
-        PromptError: it is no template, or declared and used inputs differ.
-    """
+    """Check and compile a template once, when it is wanted first: a run renders the same few prompts hundreds of times."""
     environment, name = _environment(), prompt.name
     try:
         if used := meta.find_undeclared_variables(environment.parse(prompt.system)):
@@ -82,16 +77,10 @@ class Prompt:
         return f"{self.name}@{self.version}#{self.sha}"
 
     def render(self, given: Frozen) -> str:
-        """Fill the user part from the fields of `given`.
-
-        Raises:
-            PromptError: an input is missing from the contract, or the template fails.
-        """
-        missing = self.inputs - set(type(given).model_fields)
-        if missing:
-            raise PromptError(
-                f"prompt {self.name!r} wants {sorted(missing)}, which {type(given).__name__} does not hold"
-            )
+        """Fill the user part from the fields of `given`; a `PromptError` where one is missing, or the template fails."""
+        if missing := self.inputs - set(type(given).model_fields):
+            holder = type(given).__name__
+            raise PromptError(f"prompt {self.name!r} wants {sorted(missing)}, which {holder} does not hold")
         values: dict[str, object] = {name: getattr(given, name) for name in self.inputs}
         try:
             return _compiled(self).render(values).strip()
@@ -100,11 +89,7 @@ class Prompt:
 
 
 def parse(name: str, text: str) -> Prompt:
-    """Read one prompt file; its template is checked when it is compiled.
-
-    Raises:
-        PromptError: a part is missing, or a header field is wrong.
-    """
+    """Read one prompt file; its template is checked when it is compiled."""
     parts = text.replace("\r\n", "\n").split("+++\n")
     if len(parts) != 4 or parts[0].strip():
         raise PromptError(f"prompt {name!r} needs a header, a system part and a user part, each after a line '+++'")
@@ -115,51 +100,26 @@ def parse(name: str, text: str) -> Prompt:
         raise PromptError(f"prompt {name!r}: the header is not TOML: {error}") from error
     if set(header) != {"version", "inputs", "changed"}:
         raise PromptError(f"prompt {name!r}: the header holds {sorted(header)}; it needs version, inputs and changed")
-    return Prompt(
-        name=name,
-        version=int(header["version"]),
-        inputs=frozenset(header["inputs"]),
-        system=system.strip(),
-        user=user,
-        sha=digest(system + user, 8),
-    )
+    sha, inputs = digest(system + user, 8), frozenset(header["inputs"])
+    return Prompt(name, int(header["version"]), inputs, system.strip(), user, sha)
 
 
-class PromptBook(Mapping[str, Prompt]):
+class PromptBook(dict[str, Prompt]):
     """All prompts of a folder, by file name without `.md`."""
 
-    def __init__(self, prompts: Iterable[Prompt]) -> None:
-        self._prompts = {prompt.name: prompt for prompt in prompts}
-
-    def __getitem__(self, name: str) -> Prompt:
-        if name not in self._prompts:
-            raise PromptError(f"there is no prompt {name!r}; there are {sorted(self._prompts)}")
-        return self._prompts[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._prompts)
-
-    def __len__(self) -> int:
-        return len(self._prompts)
+    def __missing__(self, name: str) -> Prompt:
+        raise PromptError(f"there is no prompt {name!r}; there are {sorted(self)}")
 
     def compile(self) -> None:
-        """Have every prompt checked and ready to render: else the first to ask waits for it.
-
-        Raises:
-            PromptError: a template is wrong.
-        """
-        for prompt in self._prompts.values():
+        """Have every prompt checked and ready to render: else the first to ask waits for it."""
+        for prompt in self.values():
             _compiled(prompt)
 
 
 @cache
 def load(folder: Path = PROMPTS_FOLDER) -> PromptBook:
-    """Load every prompt of `folder`.
-
-    Raises:
-        PromptError: the folder holds no prompt, or one of them is malformed.
-    """
+    """Load every prompt of `folder`; a `PromptError` where it holds none, or one that is malformed."""
     files = sorted(folder.glob("*.md"))
     if not files:
         raise PromptError(f"no prompts in {folder}")
-    return PromptBook(parse(path.stem, path.read_text("utf-8")) for path in files)
+    return PromptBook((path.stem, parse(path.stem, path.read_text("utf-8"))) for path in files)

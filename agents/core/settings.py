@@ -57,150 +57,132 @@ class Settings(BaseSettings):
         populate_by_name=True,
     )
 
-    model: str = Field(default="", validation_alias="DOSSIER_MODEL")
+    model: str = Field("", alias="DOSSIER_MODEL")
     """Model for roles that DOSSIER_MODELS does not name: `provider/model`, the address of a model server of your own
     (http://127.0.0.1:11434/v1), or `offline`. Default: by the keys set."""
-    models: dict[Role, str] = Field(default_factory=dict, validation_alias="DOSSIER_MODELS")
+    models: dict[Role, str] = Field(default_factory=dict, alias="DOSSIER_MODELS")
     """Models per role, as JSON: {"judge": "anthropic/…"}."""
-    fallbacks: Annotated[tuple[str, ...], NoDecode] = Field(default=(), validation_alias="DOSSIER_FALLBACKS")
+    fallbacks: Annotated[tuple[str, ...], NoDecode] = Field((), alias="DOSSIER_FALLBACKS")
     """Models that stand in when one fails, as a comma list; `none` for no other. Default: one for each key that is set.
     A model on your own machines is never followed by one elsewhere."""
-    model_limits: dict[str, Pace] = Field(default_factory=dict, validation_alias="DOSSIER_MODEL_LIMITS")
+    model_limits: dict[str, Pace] = Field(default_factory=dict, alias="DOSSIER_MODEL_LIMITS")
     """How fast a provider is asked, over all jobs of this process, as JSON; 0 is no limit. `doctor` shows what holds.
     {"anthropic": {"at_once": 8, "calls_per_minute": 50, "tokens_per_minute": 30000}}"""
-    api_base: str = Field(default="", validation_alias="OPENAI_API_BASE")
+    api_base: str = Field("", alias="OPENAI_API_BASE")
     """Address of an OpenAI-compatible server, for `openai/…` models."""
-    retriever: Annotated[tuple[str, ...], NoDecode] = Field(default=(), validation_alias="RETRIEVER")
+    retriever: Annotated[tuple[str, ...], NoDecode] = Field((), alias="RETRIEVER")
     """Where to search, as a comma list. Default: keyed web search, else keyless, else the documents alone."""
-    library: Annotated[tuple[Path, ...], NoDecode] = Field(default=(), validation_alias="DOSSIER_LIBRARY")
+    library: Annotated[tuple[Path, ...], NoDecode] = Field((), alias="DOSSIER_LIBRARY")
     """Folders with your own documents, separated by the system's path separator. Default: the sample library."""
-    tavily_api_key: SecretStr = Field(default=SecretStr(""), validation_alias="TAVILY_API_KEY")
+    tavily_api_key: SecretStr = Field(SecretStr(""), alias="TAVILY_API_KEY")
     """Key for web search; without one Tavily's keyless mode is tried."""
-    tavily_api_base: str = Field(default="", validation_alias="TAVILY_API_BASE")
+    tavily_api_base: str = Field("", alias="TAVILY_API_BASE")
     """Address of a Tavily-compatible server."""
-    firecrawl_api_key: SecretStr = Field(default=SecretStr(""), validation_alias="FIRECRAWL_API_KEY")
+    firecrawl_api_key: SecretStr = Field(SecretStr(""), alias="FIRECRAWL_API_KEY")
     """Key for Firecrawl: search, and the pages of a site."""
-    allow_private_hosts: str = Field(default="", validation_alias="DOSSIER_ALLOW_PRIVATE_HOSTS")
+    allow_private_hosts: str = Field("", alias="DOSSIER_ALLOW_PRIVATE_HOSTS")
     """Hosts inside the network that pages may be read from: a comma list of `host:port`, or `pattern=host:port` to dial there."""
-    data_dir: Path = Field(default=DATA_DIR, validation_alias="DOSSIER_DATA_DIR")
+    data_dir: Path = Field(DATA_DIR, alias="DOSSIER_DATA_DIR")
     """Folder for indexes, texts, reports, history and the session secret."""
-    database_url: SecretStr = Field(default=SecretStr(""), validation_alias="DOSSIER_DATABASE_URL")
+    database_url: SecretStr = Field(SecretStr(""), alias="DOSSIER_DATABASE_URL")
     """Database of the jobs: `postgresql://…` for several machines. Default: SQLite files in the data folder."""
-    runs_jobs: bool = Field(default=True, validation_alias="DOSSIER_RUNS_JOBS")
+    runs_jobs: bool = Field(True, alias="DOSSIER_RUNS_JOBS")
     """False for a chat server whose jobs are run by `python -m agents worker` elsewhere; needs PostgreSQL."""
-    worker_name: str = Field(default="", validation_alias="DOSSIER_WORKER_NAME")
+    worker_name: str = Field("", alias="DOSSIER_WORKER_NAME")
     """Name of this process among those that run jobs, distinct and the same after a restart. Default: the host's."""
-    worker_jobs: int = Field(default=4, ge=1, le=64, validation_alias="DOSSIER_WORKER_JOBS")
+    worker_jobs: int = Field(4, ge=1, le=64, alias="DOSSIER_WORKER_JOBS")
     """Jobs that this process runs at once; workers on one database want the same number."""
-    keep_days: float = Field(default=0.0, ge=0, validation_alias="DOSSIER_KEEP_DAYS")
+    keep_days: float = Field(0.0, ge=0, alias="DOSSIER_KEEP_DAYS")
     """Days that jobs which are over are kept, with events, reports and texts, and facts that nobody has met with since; 0
     keeps them for ever. Facts go when the server starts."""
-    memory: bool = Field(default=True, validation_alias="DOSSIER_MEMORY")
+    memory: bool = Field(True, alias="DOSSIER_MEMORY")
     """Keep what research found out and ask it before the web, per user; false switches the knowledge base off."""
-    embedder: str = Field(default="", validation_alias="DOSSIER_EMBEDDER")
+    embedder: str = Field("", alias="DOSSIER_EMBEDDER")
     """Embedding model of the knowledge base, as `provider/model`, or `onnx:FOLDER` (the `onnx` extra). Default: a table
     that ships."""
-    qdrant_url: str = Field(default="", validation_alias="DOSSIER_QDRANT_URL")
+    qdrant_url: str = Field("", alias="DOSSIER_QDRANT_URL")
     """Qdrant server for the knowledge base (the `qdrant` extra). Default: where the jobs are: data folder or database."""
-    qdrant_key: SecretStr = Field(default=SecretStr(""), validation_alias="DOSSIER_QDRANT_KEY")
+    qdrant_key: SecretStr = Field(SecretStr(""), alias="DOSSIER_QDRANT_KEY")
     """Key of that server."""
-    host: str = Field(default="127.0.0.1", validation_alias="DOSSIER_HOST")
+    host: str = Field("127.0.0.1", alias="DOSSIER_HOST")
     """Address to listen on. Other than loopback needs DOSSIER_API_KEY."""
-    port: int = Field(default=8000, ge=1, le=65535, validation_alias="PORT")
+    port: int = Field(8000, ge=1, le=65535, alias="PORT")
     """Port to listen on."""
-    root_path: str = Field(default="", validation_alias="DOSSIER_ROOT_PATH")
+    root_path: str = Field("", alias="DOSSIER_ROOT_PATH")
     """Path below which a proxy in front serves it, such as `/dossier`; the proxy may take it off or leave it on."""
-    api_key: SecretStr = Field(default=SecretStr(""), validation_alias="DOSSIER_API_KEY")
+    api_key: SecretStr = Field(SecretStr(""), alias="DOSSIER_API_KEY")
     """Key that off-host access needs."""
-    requests_per_minute: int | None = Field(default=None, ge=0, validation_alias="DOSSIER_REQUESTS_PER_MINUTE")
+    requests_per_minute: int | None = Field(None, ge=0, alias="DOSSIER_REQUESTS_PER_MINUTE")
     """What one user, and one address, may ask in a minute: a question or message counts ten, reading one; 0 is no limit.
     Default: none on loopback, elsewhere 600."""
-    jobs_per_user: int | None = Field(default=None, ge=0, validation_alias="DOSSIER_JOBS_PER_USER")
+    jobs_per_user: int | None = Field(None, ge=0, alias="DOSSIER_JOBS_PER_USER")
     """Runs of one user that may wait or be at work; 0 is no limit. Default: none on loopback, elsewhere 20."""
-    max_cost_usd: float | None = Field(default=None, gt=0, allow_inf_nan=False, validation_alias="DOSSIER_MAX_COST_USD")
+    max_cost_usd: float | None = Field(None, gt=0, allow_inf_nan=False, alias="DOSSIER_MAX_COST_USD")
     """Dollars that one run may cost; unset is no cap."""
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
-        default="WARNING", validation_alias="DOSSIER_LOG_LEVEL"
-    )
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("WARNING", alias="DOSSIER_LOG_LEVEL")
     """How much is logged to standard error."""
-    otel: bool = Field(default=False, validation_alias="DOSSIER_OTEL")
+    otel: bool = Field(False, alias="DOSSIER_OTEL")
     """Send traces of jobs by OpenTelemetry (the `otel` extra); where to is said by OTEL_EXPORTER_OTLP_ENDPOINT and kin."""
-    litellm_callbacks: Annotated[tuple[str, ...], NoDecode] = Field(
-        default=(), validation_alias="DOSSIER_LITELLM_CALLBACKS"
-    )
+    litellm_callbacks: Annotated[tuple[str, ...], NoDecode] = Field((), alias="DOSSIER_LITELLM_CALLBACKS")
     """Callbacks of the model library by name, as a comma list: langfuse, otel, … They are told job, node and call."""
 
-    max_depth: int = Field(default=3, ge=1, le=3, validation_alias="RESEARCH_MAX_DEPTH")
+    max_depth: int = Field(3, ge=1, le=3, alias="RESEARCH_MAX_DEPTH")
     """Executors in a row, at most; may lower 3, never raise it."""
-    max_leaves: int = Field(default=12, ge=1, le=40, validation_alias="RESEARCH_MAX_LEAVES")
+    max_leaves: int = Field(12, ge=1, le=40, alias="RESEARCH_MAX_LEAVES")
     """Leaves of one query's tree, at most; a query that needs more is too broad."""
-    max_iters: int | None = Field(default=None, ge=1, le=20, validation_alias="RESEARCH_MAX_ITERS")
+    max_iters: int | None = Field(None, ge=1, le=20, alias="RESEARCH_MAX_ITERS")
     """Rounds per node; default by mode or tier."""
-    max_queries: int | None = Field(default=None, ge=1, validation_alias="RESEARCH_MAX_QUERIES")
+    max_queries: int | None = Field(None, ge=1, alias="RESEARCH_MAX_QUERIES")
     """Searches per run; default by mode or tier."""
-    max_sources: int | None = Field(default=None, ge=1, validation_alias="RESEARCH_MAX_SOURCES")
+    max_sources: int | None = Field(None, ge=1, alias="RESEARCH_MAX_SOURCES")
     """Sources per run; default by mode or tier."""
     max_execution_time_s: float | None = Field(
-        default=None, gt=0, le=86_400, allow_inf_nan=False, validation_alias="RESEARCH_MAX_EXECUTION_TIME_S"
+        None, gt=0, le=86_400, allow_inf_nan=False, alias="RESEARCH_MAX_EXECUTION_TIME_S"
     )
     """Seconds per run; default by mode or tier."""
-    token_budget: int = Field(default=400_000, ge=1000, validation_alias="RESEARCH_TOKEN_BUDGET")
+    token_budget: int = Field(400_000, ge=1000, alias="RESEARCH_TOKEN_BUDGET")
     """Tokens per run."""
-    context_results: int = Field(default=40, ge=1, le=400, validation_alias="RESEARCH_CONTEXT_RESULTS")
+    context_results: int = Field(40, ge=1, le=400, alias="RESEARCH_CONTEXT_RESULTS")
     """Results that a writer is shown whole, the most useful ones; all others stay in the job's store."""
-    min_evidence_per_claim: int = Field(default=3, ge=0, validation_alias="RESEARCH_MIN_EVIDENCE_PER_CLAIM")
+    min_evidence_per_claim: int = Field(3, ge=0, alias="RESEARCH_MIN_EVIDENCE_PER_CLAIM")
     """Gate: pieces of evidence per claim."""
-    min_distinct_domains_per_claim: int = Field(
-        default=2, ge=0, validation_alias="RESEARCH_MIN_DISTINCT_DOMAINS_PER_CLAIM"
-    )
+    min_distinct_domains_per_claim: int = Field(2, ge=0, alias="RESEARCH_MIN_DISTINCT_DOMAINS_PER_CLAIM")
     """Gate: independent sources per claim."""
-    require_counter_evidence: bool = Field(default=True, validation_alias="RESEARCH_REQUIRE_COUNTER_EVIDENCE")
+    require_counter_evidence: bool = Field(True, alias="RESEARCH_REQUIRE_COUNTER_EVIDENCE")
     """Gate: counter-evidence was searched for."""
-    min_report_confidence: float = Field(default=70.0, ge=0, le=100, validation_alias="RESEARCH_MIN_REPORT_CONFIDENCE")
+    min_report_confidence: float = Field(70.0, ge=0, le=100, alias="RESEARCH_MIN_REPORT_CONFIDENCE")
     """Gate: confidence of the report, 0 to 100."""
-    min_verifiable_ratio: float = Field(default=0.9, ge=0, le=1, validation_alias="RESEARCH_MIN_VERIFIABLE_RATIO")
+    min_verifiable_ratio: float = Field(0.9, ge=0, le=1, alias="RESEARCH_MIN_VERIFIABLE_RATIO")
     """Gate: share of factual sentences that their quotes carry."""
-    require_judge: bool = Field(default=False, validation_alias="RESEARCH_REQUIRE_JUDGE")
+    require_judge: bool = Field(False, alias="RESEARCH_REQUIRE_JUDGE")
     """Have a judge review every report; requested changes block the job until it is released or reworked."""
-    judge_min_claims: int = Field(default=1, ge=0, validation_alias="JUDGE_RESEARCH_MIN_CLAIMS")
+    judge_min_claims: int = Field(1, ge=0, alias="JUDGE_RESEARCH_MIN_CLAIMS")
     """Judge: claims settled, with the evidence that is named below."""
-    judge_min_evidence_per_claim: int = Field(default=3, ge=0, validation_alias="JUDGE_RESEARCH_MIN_EVIDENCE_PER_CLAIM")
+    judge_min_evidence_per_claim: int = Field(3, ge=0, alias="JUDGE_RESEARCH_MIN_EVIDENCE_PER_CLAIM")
     """Judge: pieces of evidence per claim."""
-    judge_min_distinct_domains_per_claim: int = Field(
-        default=2, ge=0, validation_alias="JUDGE_RESEARCH_MIN_DISTINCT_DOMAINS_PER_CLAIM"
-    )
+    judge_min_distinct_domains_per_claim: int = Field(2, ge=0, alias="JUDGE_RESEARCH_MIN_DISTINCT_DOMAINS_PER_CLAIM")
     """Judge: independent sources per claim."""
-    judge_require_counter_evidence: bool = Field(
-        default=True, validation_alias="JUDGE_RESEARCH_REQUIRE_COUNTER_EVIDENCE"
-    )
+    judge_require_counter_evidence: bool = Field(True, alias="JUDGE_RESEARCH_REQUIRE_COUNTER_EVIDENCE")
     """Judge: counter-evidence was searched for."""
-    judge_min_report_confidence: float = Field(
-        default=70.0, ge=0, le=100, validation_alias="JUDGE_RESEARCH_MIN_CONFIDENCE"
-    )
+    judge_min_report_confidence: float = Field(70.0, ge=0, le=100, alias="JUDGE_RESEARCH_MIN_CONFIDENCE")
     """Judge: confidence of the report, 0 to 100."""
-    judge_min_verifiable_ratio: float = Field(
-        default=0.9, ge=0, le=1, validation_alias="JUDGE_RESEARCH_MIN_VERIFIABLE_RATIO"
-    )
+    judge_min_verifiable_ratio: float = Field(0.9, ge=0, le=1, alias="JUDGE_RESEARCH_MIN_VERIFIABLE_RATIO")
     """Judge: share of factual sentences that their quotes carry."""
-    planner_pending_window_ms: int = Field(default=120_000, ge=0, validation_alias="RESEARCH_PLANNER_PENDING_WINDOW_MS")
+    planner_pending_window_ms: int = Field(120_000, ge=0, alias="RESEARCH_PLANNER_PENDING_WINDOW_MS")
     """Milliseconds that a job's planner is waited for before the job plans by itself."""
-    max_researcher_iterations: int | None = Field(
-        default=None, ge=1, le=20, validation_alias="MAX_RESEARCHER_ITERATIONS"
-    )
+    max_researcher_iterations: int | None = Field(None, ge=1, le=20, alias="MAX_RESEARCHER_ITERATIONS")
     """Rounds per node; the same as RESEARCH_MAX_ITERS, which wins."""
-    max_react_tool_calls: int = Field(default=5, ge=1, le=5, validation_alias="MAX_REACT_TOOL_CALLS")
+    max_react_tool_calls: int = Field(5, ge=1, le=5, alias="MAX_REACT_TOOL_CALLS")
     """Searches of one leaf, at most."""
-    max_concurrent_research_units: int = Field(default=5, ge=1, le=40, validation_alias="MAX_CONCURRENT_RESEARCH_UNITS")
+    max_concurrent_research_units: int = Field(5, ge=1, le=40, alias="MAX_CONCURRENT_RESEARCH_UNITS")
     """Children of one round, at most."""
-    enable_early_termination: bool = Field(default=True, validation_alias="ENABLE_EARLY_TERMINATION")
+    enable_early_termination: bool = Field(True, alias="ENABLE_EARLY_TERMINATION")
     """Stop a phase whose rounds bring nothing new."""
-    min_novelty_threshold: float = Field(default=0.15, ge=0, le=1, validation_alias="MIN_NOVELTY_THRESHOLD")
+    min_novelty_threshold: float = Field(0.15, ge=0, le=1, alias="MIN_NOVELTY_THRESHOLD")
     """Novelty below which a phase stops early, 0 to 1."""
-    duplicate_topic_similarity_threshold: float = Field(
-        default=0.75, ge=0, le=1, validation_alias="DUPLICATE_TOPIC_SIMILARITY_THRESHOLD"
-    )
+    duplicate_topic_similarity_threshold: float = Field(0.75, ge=0, le=1, alias="DUPLICATE_TOPIC_SIMILARITY_THRESHOLD")
     """Likeness from which a topic repeats another, 0 to 1."""
-    max_concurrency: int = Field(default=6, ge=1, le=64, validation_alias="RESEARCH_MAX_CONCURRENCY")
+    max_concurrency: int = Field(6, ge=1, le=64, alias="RESEARCH_MAX_CONCURRENCY")
     """Calls at once per job."""
 
     @field_validator("retriever", "fallbacks", "litellm_callbacks", mode="before")
@@ -301,7 +283,7 @@ def own_address(provider: str) -> str:
 
 def variables() -> dict[str, str]:
     """Map the name of each variable to its field."""
-    return {str(field.validation_alias): name for name, field in Settings.model_fields.items()}
+    return {str(field.alias): name for name, field in Settings.model_fields.items()}
 
 
 def misspelt(names: list[str]) -> list[str]:

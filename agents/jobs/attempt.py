@@ -183,15 +183,6 @@ class Attempt:
         """Seconds in all, as far as the user has not shortened them; None when unlimited."""
         return least(self.budget.limits.seconds, self.steering.limits.seconds)
 
-    def time(self, seconds: Callable[[], float | None]) -> Deadline:
-        """Time left of the run, as a function gives it at the moment of asking."""
-
-        def tokens_share() -> float | None:
-            whole, left = self.budget.limits.tokens, self.budget.tokens_left()
-            return None if whole is None or left is None else left / max(1, whole)
-
-        return Deadline(seconds, tokens_share)
-
     @property
     def reserve_s(self) -> float:
         """Seconds kept for writing."""

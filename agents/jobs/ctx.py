@@ -73,7 +73,7 @@ class RunCtx:
             left = least(self.budget.seconds_left(now), None if shortened is None else shortened - now)
             return None if left is None else max(0.0, left - reserve_s())
 
-        return self.run.time(seconds)
+        return Deadline(seconds, self.run.budget.tokens_share)
 
     def _slice(self, whole_s: Callable[[], float | None], share: float) -> Deadline:
         """A share of some time, bounded by what is left for collecting."""
@@ -82,7 +82,7 @@ class RunCtx:
             whole = whole_s()
             return least(self.deadline.seconds(), None if whole is None else whole * share)
 
-        return self.run.time(seconds)
+        return Deadline(seconds, self.run.budget.tokens_share)
 
     def within(self, share: float) -> Deadline:
         return self._slice(lambda: self.run.total_s, share)
@@ -124,10 +124,7 @@ class RunCtx:
         """Charge what was paid for and gave no usable answer."""
         self.budget.charge(spent.usage)
         if spent.usage.calls:
-            asked = RoleAsked(
-                node=self.path, role=spent.role, prompt="", model=spent.model, usage=spent.usage, failed=True
-            )
-            self.emit(name, asked)
+            self.emit(name, RoleAsked(node=self.path, prompt="", failed=True, **spent.model_dump()))
 
     async def _recorded(
         self, key: str, fn: Callable[..., Awaitable[Frozen]], args: tuple[object, ...], pool: Pool
@@ -146,14 +143,9 @@ class RunCtx:
         return record
 
     async def fan(
-        self,
-        kind: str,
-        fn: Callable[..., Awaitable[M]],
-        items: Sequence[tuple[object, ...]],
-        *,
-        gives: type[M],
+        self, kind: str, fn: Callable[..., Awaitable[M]], items: Sequence[tuple[object, ...]], *, gives: type[M],
         pool: Pool = "model",
-    ) -> list[M | StepFailed]:
+    ) -> list[M | StepFailed]:  # fmt: skip
         async def one(item: tuple[object, ...]) -> M | StepFailed:
             try:
                 return await self.call(kind, str(item[0]), fn, *item[1:], gives=gives, pool=pool)
@@ -168,11 +160,7 @@ class RunCtx:
         return await self.children_of([(kind, key, given) for key, given in items], gives=gives)
 
     async def children_of(
-        self,
-        items: Sequence[tuple[str, str, Frozen]],
-        *,
-        gives: type[M],
-        limits: Limits = Limits(),
+        self, items: Sequence[tuple[str, str, Frozen]], *, gives: type[M], limits: Limits = Limits()
     ) -> list[M | StepFailed]:
         # All branches start from the clock as it stands now: on a replay the first would else move it for the second.
         reached = self.so_far

@@ -4,6 +4,7 @@ Tells running jobs when a model provider asks to be left alone: a wait that nobo
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -219,17 +220,10 @@ class Job:
         for numbered in run.events:
             pages.take(numbered.event)
         return Actual(
-            seconds=round(run.now(), 3),
-            tokens_in=spent.tokens_in,
-            tokens_out=spent.tokens_out,
-            cost_usd=spent.cost_usd,
-            model_calls=spent.calls,
-            searches=spent.searches,
-            pages_fetched=pages.fetched,
-            pages_empty=pages.empty,
-            stand_ins=stand_ins(run.events),
-            started_at=self.created,
-        )
+            seconds=round(run.now(), 3), tokens_in=spent.tokens_in, tokens_out=spent.tokens_out,
+            cost_usd=spent.cost_usd, model_calls=spent.calls, searches=spent.searches, pages_fetched=pages.fetched,
+            pages_empty=pages.empty, stand_ins=stand_ins(run.events), started_at=self.created,
+        )  # fmt: skip
 
 
 def sources_read(events: Iterable[Numbered], commission: Commission) -> dict[str, SourceCard]:
@@ -242,16 +236,13 @@ def sources_read(events: Iterable[Numbered], commission: Commission) -> dict[str
 
 def stand_ins(events: Iterable[Numbered]) -> tuple[StandIn, ...]:
     """Count which models answered in the place of others, from the events of a job."""
-    found: dict[tuple[str, str], StandIn] = {}
-    for numbered in events:
-        asked = numbered.event
-        if isinstance(asked, RoleAsked) and asked.stood_in_for:
-            pair = (asked.model, asked.stood_in_for)
-            before = found[pair].answers if pair in found else 0
-            found[pair] = StandIn(
-                model=asked.model, stood_in_for=asked.stood_in_for, answers=before + 1, because=asked.stood_in
-            )
-    return tuple(found.values())
+    asked = [one.event for one in events if isinstance(one.event, RoleAsked) and one.event.stood_in_for]
+    because = {(one.model, one.stood_in_for): one.stood_in for one in asked}
+    times = Counter((one.model, one.stood_in_for) for one in asked)
+    return tuple(
+        StandIn(model=pair[0], stood_in_for=pair[1], answers=number, because=because[pair])
+        for pair, number in times.items()
+    )
 
 
 class Orchestrator(TypedDict):
@@ -282,11 +273,7 @@ def orchestrator(
 
 
 class Pauses:
-    """Passes pauses on to the jobs of this process, and to who else waits for answers.
-
-    Args:
-        pacing: the gates of all providers.
-    """
+    """Passes pauses that providers ask for on to the jobs of this process, and to who else waits for answers."""
 
     def __init__(self, pacing: Pacing) -> None:
         pacing.on_pause = self._tell

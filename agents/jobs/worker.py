@@ -36,7 +36,7 @@ from agents.jobs.ctx import RunCtx
 from agents.jobs.job import Job
 from agents.jobs.register import OPEN, UNWIND_S, Register
 from agents.jobs.schema import rows_of
-from agents.jobs.store import StoredCommand, StoredJob, now
+from agents.jobs.store import StoredCommand, now
 
 if TYPE_CHECKING:
     from agents.jobs.engine import JobQueue
@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-ORDERED = frozenset({"change", "finish", "guidance"})
-"""Commands that are done in the order they came; the others may take a while, and hold up nobody."""
 DONE = "done"
 """The answer to a command that was done."""
 PLAN_IS_BOUND = "The plan of this job was authorized as it is. Start a new job for another plan."
@@ -214,28 +212,24 @@ class Worker:
         return change
 
     async def do(self, job: Job, verb: str, argument: str = "") -> None:
-        """Do what is ordered, here or by another process.
-
-        Raises:
-            BadRequest: the state of the job leaves no place for it.
-        """
+        """Do what is ordered, here or by another process; a `BadRequest` where the state of the job leaves no place for it."""
         match verb:
             case "pause" if job.status in {"queued", "running"}:
                 await self._rest(job, job.run, "paused", "Paused.")
             case "pause":
                 raise BadRequest(f"Only a waiting or running job can be paused; this one is {job.status}.")
+            case "resume" if job.status == "blocked" and job.blocked_reason in {"paused", "awaiting_key"}:
+                if job.blocked_reason == "awaiting_key":
+                    self.config.reread_keys()
+                await self.begin(job.id, "Resumed.", again=False)
             case "resume":
-                await self.resume(job)
+                raise BadRequest("Only a job that is paused, or waits for a key, can be resumed.")
             case "restart" | "rework":
                 await self.again(job, verb)
             case "cancel" if not job.over:
                 await self.cancel(job)
-            case "finish" if not job.over:
-                self.change(job, Command(kind="finish", node=argument or ROOT, words="finish with what is there"))
             case "change" if not job.over:
                 self.change(job, Command.model_validate_json(argument))
-            case "guidance" if not job.over:
-                self.change(job, Command(kind="guidance", words=argument))
             case "release" if job.status == "blocked":
                 if job.blocked_reason == "needs_rework":
                     note = JobChanged(status="done", stage="completed", note="Released as it is.")
@@ -259,10 +253,8 @@ class Worker:
     async def _key_missing(self, job: Job, run: Attempt, error: ModelError) -> None:
         log.warning("job %s waits for a key: %s", job.id, error)
         job.error = error
-        note = Said(
-            "{why} It goes on at the next start, or when it is resumed; nothing is paid again.", why=error.notice
-        )
-        await self._rest(job, run, "awaiting_key", note)
+        form = "{why} It goes on at the next start, or when it is resumed; nothing is paid again."
+        await self._rest(job, run, "awaiting_key", Said(form, why=error.notice))
 
     async def _rest(self, job: Job, run: Attempt, reason: BlockedReason, note: str) -> None:
         await job.stored.wait()
@@ -277,11 +269,7 @@ class Worker:
             await self.engine.cancel(job.id, run.attempt)
 
     async def do_task(self, job: Job, task: JobTask) -> None:
-        """Do an operator's task: in a running job at once, else as the job's next attempt.
-
-        Raises:
-            BadRequest: the job's plan was authorized as it is, or its state leaves no place for the task.
-        """
+        """Do an operator's task: in a running job at once, else as the job's next attempt."""
         at_work = not job.over and job.status != "blocked"
         if task.stage == "collect":
             self.change(job, Command(kind="guidance", words=task.guidance))
@@ -293,22 +281,8 @@ class Worker:
 
     # ---- the next attempt: it uses what earlier ones recorded; what it shall do anew is forgotten first
 
-    async def resume(self, job: Job) -> None:
-        """Let a job go on that is paused or waits for a key, in every branch."""
-        if job.status != "blocked" or job.blocked_reason not in {"paused", "awaiting_key"}:
-            raise BadRequest("Only a job that is paused, or waits for a key, can be resumed.")
-        if job.blocked_reason == "awaiting_key":
-            self.config.reread_keys()
-        await self.begin(job.id, "Resumed.", again=False)
-
     async def again(self, job: Job, what: str, claim_id: str = "") -> None:
-        """Do a job again from its last good steps: what failed, and the steps that `what` is about.
-
-        Args:
-            job: one that does not run.
-            what: one of `AGAIN`.
-            claim_id: the claim that is challenged; empty for all.
-        """
+        """Do a job again from its last good steps: what failed, and the steps that `what`, one of `AGAIN`, is about."""
         if job.status in {"queued", "running"}:
             raise BadRequest(f"This job is {job.status}; stop or pause it first.")
         note, kinds = AGAIN[what]
@@ -320,7 +294,9 @@ class Worker:
         forget = []
         for key, (_, step) in (await self.store.steps(job.id)).items():
             path, _, name = key.partition("#")
-            challenged = what == "challenge" and _of_challenge(path, claim_id)
+            parts = path.split("/")
+            challenged = what == "challenge" and any(part.startswith("challenge") for part in parts)
+            challenged = challenged and (not claim_id or any(claim_id in part for part in parts))
             if step.failure or challenged or name.partition(":")[0] in kinds:
                 forget.append(key)
         await self.begin(job.id, note, forget=forget, commission=commission)
@@ -376,7 +352,8 @@ class Worker:
             await asyncio.wait(self._in_hand, timeout=UNWIND_S)
 
     async def _answer(self, command: StoredCommand) -> None:
-        async with self._ordered if command.verb in ORDERED else contextlib.nullcontext():
+        # Changes are made in the order they came; other commands may take a while, and hold up nobody.
+        async with self._ordered if command.verb == "change" else contextlib.nullcontext():
             await self.store.answer(command.id, await self._outcome(command))
 
     async def _outcome(self, command: StoredCommand) -> str:
@@ -408,7 +385,10 @@ class Worker:
         if not self.store.database.sqlite:
             since = now() - timedelta(seconds=self.policy.dead_s)
             await self.store.seen(self.config.executor, this_process())
-            await self._take_over(await self.store.lost(since))
+            for row in await self.store.lost(since):
+                log.warning("worker %s is gone; job %s is taken up again", row.executor, row.id)
+                with contextlib.suppress(BadRequest):
+                    await self.begin(row.id, "Its worker was lost; it goes on.", again=False, lost=True)
             living = await self.store.living(since)
             await self.store.return_commands(living)
             self.register.limits.divide_among(len(living))
@@ -420,13 +400,6 @@ class Worker:
             self._beats_to_give_back -= 1
             if not self._beats_to_give_back:
                 give_back_memory()
-
-    async def _take_over(self, lost: list[StoredJob]) -> None:
-        """Put the jobs of workers that are gone into the queue again."""
-        for row in lost:
-            log.warning("worker %s is gone; job %s is taken up again", row.executor, row.id)
-            with contextlib.suppress(BadRequest):
-                await self.begin(row.id, "Its worker was lost; it goes on.", again=False, lost=True)
 
     def _note_silence(self, job: Job) -> None:
         run = job.run
@@ -464,9 +437,3 @@ class Worker:
             if job_id not in known:
                 await self.engine.forget(job_id, attempt)
         return await retention.sweep(self.store, self.blobs)
-
-
-def _of_challenge(path: str, claim_id: str) -> bool:
-    parts = path.split("/")
-    inside = any(part.startswith("challenge") for part in parts)
-    return inside and (not claim_id or any(claim_id in part for part in parts))
