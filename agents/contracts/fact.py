@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from agents.contracts.frozen import Confidence, Frozen, Said, Text
+from agents.contracts.frozen import Confidence, Frozen, Guided, Said, Text, to_unit
 from agents.contracts.plan import Plan
 from agents.contracts.sources import SourceCard
 
@@ -84,7 +84,7 @@ class ShownSource(Frozen):
     """Numbers run on through all sources of one extraction, so that a number names its source too."""
 
 
-class ExtractionInput(Frozen):
+class ExtractionInput(Guided):
     """What one extractor is given: one long source or several short ones, read for one leaf."""
 
     objective: Text
@@ -93,24 +93,14 @@ class ExtractionInput(Frozen):
     acceptance_criteria: tuple[str, ...] = ()
     rubric: str = ""
     """Scope, sections to consider and target confidence, where the leaf has no task spec."""
-    language: str = "en"
-    """Language of the report."""
-    today: str = ""
-    """ISO date that 'latest' refers to."""
     sources: tuple[ShownSource, ...] = Field(min_length=1)
     discovery_intense: bool = False
-    guidance: tuple[str, ...] = ()
-    """What the user asked to heed, also while this was under way."""
     max_facts: int = Field(default=12, ge=1, le=50)
 
 
 def _from_digit(value: object) -> object:
     """Bring a digit to the scale from 0 to 1, and 85 of 100 as well; a fraction stays."""
-    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 10:
-        return value / 10
-    if isinstance(value, int | float) and 1 < value <= 100:
-        return value / 10 if value <= 10 else value / 100
-    return value
+    return 0.1 if value == 1 and type(value) is int else to_unit(value)
 
 
 class PointedFact(Frozen):

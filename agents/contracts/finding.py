@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from agents.contracts.fact import Fact, Insights
-from agents.contracts.frozen import Frozen, QueryType, Said, Text
+from agents.contracts.frozen import Frozen, Guided, QueryType, Said, Text
 from agents.contracts.plan import RetryEntry, RoundRecord, SkippedTopic
 from agents.contracts.sources import RejectedSource, SearchFailure, Shortlist, SourceCard
 
@@ -162,7 +162,7 @@ class NumberedFact(Frozen):
     topic: str = ""
 
 
-class SectionInput(Frozen):
+class SectionInput(Guided):
     """What the writer of one section is given."""
 
     query: Text
@@ -174,11 +174,7 @@ class SectionInput(Frozen):
     """Titles of the other sections, which this one must not repeat."""
     verdicts: tuple[str, ...] = ()
     """Claims of this section that the challenge qualified, contested or refuted: it is written anew for them."""
-    language: Text
     query_type: QueryType = "other"
-    today: str = ""
-    guidance: tuple[str, ...] = ()
-    """What the user asked to heed, also while this was under way."""
 
 
 class Section(Frozen):
@@ -188,7 +184,7 @@ class Section(Frozen):
     """Body without a heading, citing `[f1]`, `[f1][f2]` behind the sentences they carry."""
 
 
-class LeadInput(Frozen):
+class LeadInput(Guided):
     """What the synthesizer of an inner node with more than two results is given: its children's sections."""
 
     query: Text
@@ -197,10 +193,6 @@ class LeadInput(Frozen):
     sections: tuple[Text, ...]
     """Children's prose, citing the numbers of `facts`."""
     facts: tuple[NumberedFact, ...] = Field(min_length=1)
-    language: Text
-    today: str = ""
-    guidance: tuple[str, ...] = ()
-    """What the user asked to heed, also while this was under way."""
 
 
 class AnsweredBy(Frozen):
@@ -210,7 +202,7 @@ class AnsweredBy(Frozen):
     facts: tuple[int, ...] = ()
 
 
-class FrameInput(Frozen):
+class FrameInput(Guided):
     """What the last synthesizer is given, for the parts that stand around the sections."""
 
     question: Text
@@ -223,14 +215,10 @@ class FrameInput(Frozen):
     """What failed or stayed open, in plain words."""
     parts: tuple[AnsweredBy, ...] = ()
     """What was asked, part by part, in order."""
-    language: Text
     query_type: QueryType = "other"
     degraded: bool = False
     claims: tuple[str, ...] = ()
     """Claims with their verdicts: the frame says nothing firmer than they are."""
-    today: str = ""
-    guidance: tuple[str, ...] = ()
-    """What the user asked to heed, also while this was under way."""
 
 
 class Frame(Frozen):

@@ -32,26 +32,19 @@ Confidence = Annotated[float, Field(ge=0.0, le=1.0)]
 """0 to 1, both included."""
 
 
-def _to_unit(value: object) -> object:
+def to_unit(value: object) -> object:
     """Bring a model's 7 of 10 or 85 % to the scale that was asked for; anything else is left to validation."""
     if isinstance(value, int | float) and not isinstance(value, bool) and 1 < value <= 100:
         return value / 10 if value <= 10 else value / 100
     return value
 
 
-Judged = Annotated[float, BeforeValidator(_to_unit), Field(ge=0.0, le=1.0)]
+Judged = Annotated[float, BeforeValidator(to_unit), Field(ge=0.0, le=1.0)]
 """0 to 1, both included, as a model gives it: some count to 10 or 100 whatever they are told."""
 
 QueryType = Literal[
-    "academic",
-    "news",
-    "comparison",
-    "technical",
-    "person_or_organisation",
-    "statistics",
-    "medical_legal_financial",
-    "other",
-]
+    "academic", "news", "comparison", "technical", "person_or_organisation", "statistics", "medical_legal_financial", "other"
+]  # fmt: skip
 """What kind of question it is; sets sources, recency and report form."""
 
 Tier = Literal["simple", "standard", "deep"]
@@ -61,17 +54,8 @@ Mode = Literal["standard", "deep"]
 """Depth of a chat, command line or `/research/jobs` run: 3 or 7 rounds."""
 
 Role = Literal[
-    "manager",
-    "planner",
-    "executor",
-    "scout",
-    "extractor",
-    "synthesizer",
-    "reflector",
-    "challenger",
-    "judge",
-    "verifier",
-]
+    "manager", "planner", "executor", "scout", "extractor", "synthesizer", "reflector", "challenger", "judge", "verifier"
+]  # fmt: skip
 """The nine roles of the specification, and the verifier of citations."""
 
 
@@ -175,6 +159,22 @@ class Said(str):
         return {"anyOf": [{"type": "string"}, {"type": "object"}]}
 
 
+class Told(Frozen):
+    """What a role that reads and writes for the user is told beside its own input."""
+
+    language: Text = "en"
+    """Language of the report."""
+    today: str = ""
+    """ISO date that 'latest' refers to."""
+
+
+class Guided(Told):
+    """The same, with the user's wishes."""
+
+    guidance: tuple[str, ...] = ()
+    """What the user asked to heed, also while this was under way."""
+
+
 class Reasoned(Frozen):
     """Something with a reason: readable, and as other languages say it."""
 
@@ -209,14 +209,12 @@ class Usage(Frozen):
         return self.tokens_in + self.tokens_out
 
     def __add__(self, other: "Usage") -> "Usage":
-        known = self.cost_usd is not None and other.cost_usd is not None
+        unknown = self.cost_usd is None or other.cost_usd is None
         return Usage(
-            calls=self.calls + other.calls,
-            tokens_in=self.tokens_in + other.tokens_in,
-            tokens_out=self.tokens_out + other.tokens_out,
-            cost_usd=(self.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None,
-            searches=self.searches + other.searches,
-        )
+            calls=self.calls + other.calls, searches=self.searches + other.searches,
+            tokens_in=self.tokens_in + other.tokens_in, tokens_out=self.tokens_out + other.tokens_out,
+            cost_usd=None if unknown else (self.cost_usd or 0.0) + (other.cost_usd or 0.0),
+        )  # fmt: skip
 
 
 NOTHING = Usage()

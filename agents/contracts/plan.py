@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from agents.contracts.frozen import MAX_EXECUTOR_DEPTH, Confidence, Frozen, Judged, QueryType, Text, digest
+from agents.contracts.frozen import MAX_EXECUTOR_DEPTH, Confidence, Frozen, Guided, Judged, QueryType, Text, digest
 from agents.contracts.sources import CorpusSurvey
 
 Priority = Literal["low", "normal", "high"]
@@ -150,7 +150,7 @@ class Plan(Frozen):
 # ---- what the planner is asked: the whole tree in one call
 
 
-class PlanningInput(Frozen):
+class PlanningInput(Guided):
     """What the planner is given for the tree of one query."""
 
     query: Text
@@ -163,11 +163,7 @@ class PlanningInput(Frozen):
     known: tuple[str, ...] = ()
     """What earlier work already established."""
     survey: CorpusSurvey = CorpusSurvey()
-    language: Text = "en"
-    today: str = ""
     seed_urls: tuple[str, ...] = ()
-    guidance: tuple[str, ...] = ()
-    """What the user asked to heed, also while this was under way."""
 
 
 class PlannedLeaf(Frozen):
@@ -228,12 +224,17 @@ class SkippedTopic(Frozen):
     explanation: str = ""
 
 
-class RetryEntry(Frozen):
+class RetryState(Frozen):
     """Failures of one sub-question or address."""
 
-    key: Text
     attempts: int = Field(ge=0)
     status: Literal["pending", "complete", "exhausted"]
+
+
+class RetryEntry(RetryState):
+    """The same with its name."""
+
+    key: Text
 
 
 class RoundRecord(Frozen):
@@ -262,7 +263,7 @@ class RoundRecord(Frozen):
 # ---- what the reflector is asked
 
 
-class ReflectionInput(Frozen):
+class ReflectionInput(Guided):
     """What the reflector is given: how a node stands after a round."""
 
     query: Text
@@ -283,11 +284,7 @@ class ReflectionInput(Frozen):
     """Questions that the sources raise and gaps that they state, most telling first."""
     linked: tuple[str, ...] = ()
     """Addresses that the sources point at and that were not read, each with the words around it."""
-    guidance: tuple[str, ...] = ()
-    """What the user asked for meanwhile."""
     round: int = Field(ge=1)
     max_rounds: int = Field(ge=1)
     minutes_left: float | None = None
-    language: Text = "en"
     query_type: QueryType = "other"
-    today: str = ""

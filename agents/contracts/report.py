@@ -15,7 +15,7 @@ from agents.contracts.contract import Brief, Change, ChangeKind, Contract, Forec
 from agents.contracts.fact import Fact, MemoryNote
 from agents.contracts.finding import Finding, Frame, NodeStatus, Problem, QuestionAnswer
 from agents.contracts.frozen import Frozen, QueryType, Text
-from agents.contracts.plan import LoopDecision, RetryEntry, RoundRecord, SkippedTopic
+from agents.contracts.plan import LoopDecision, RetryEntry, RetryState, RoundRecord, SkippedTopic
 from agents.contracts.sources import RejectedSource, Shortlist, SourceCard, SourceKind
 from agents.contracts.verification import Claim, Gate, Truth, Verdict
 
@@ -206,13 +206,6 @@ class NodeRow(Frozen):
     tokens: int = 0
     cost_usd: float | None = None
     note: str = ""
-
-
-class RetryState(Frozen):
-    """Attempts at one sub-question or address."""
-
-    attempts: int
-    status: Literal["pending", "complete", "exhausted"]
 
 
 class RetryTracking(Frozen):

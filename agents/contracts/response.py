@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from agents.contracts.finding import Problem
-from agents.contracts.frozen import Confidence, Frozen, QueryType, Text, Tier
+from agents.contracts.frozen import Confidence, Frozen, QueryType, Text, Tier, Told
 from agents.contracts.report import Grade
 from agents.contracts.sources import CorpusSurvey, SourceKind
 
@@ -21,7 +21,7 @@ class PlanQuery(Frozen):
     """What it must settle, as a short noun phrase that can stand as a heading."""
 
 
-class FlatPlanInput(Frozen):
+class FlatPlanInput(Told):
     """What the flat planner is given."""
 
     task: Text
@@ -30,8 +30,6 @@ class FlatPlanInput(Frozen):
     max_queries: int = Field(default=6, ge=1)
     """Searches that the run may make in all."""
     survey: CorpusSurvey = CorpusSurvey()
-    language: Text = "en"
-    today: str = ""
 
 
 class FlatPlan(Frozen):

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from agents.contracts.frozen import Frozen, QueryType, Reasoned, Said, Text, digest
+from agents.contracts.frozen import Frozen, QueryType, Reasoned, Said, Text, Told, digest
 
 SourceKind = Literal["web", "library", "upload", "sample"]
 """Where a document came from; `sample` marks the invented documents that ship with the program."""
@@ -255,7 +255,7 @@ class CandidateView(Frozen):
     excerpt: str = ""
 
 
-class ScoutInput(Frozen):
+class ScoutInput(Told):
     """What the scout is given: what is looked for, and what a sweep found."""
 
     query: Text
@@ -263,9 +263,7 @@ class ScoutInput(Frozen):
     questions: tuple[Text, ...] = Field(min_length=1)
     candidates: tuple[CandidateView, ...] = Field(min_length=1)
     acceptance_criteria: tuple[str, ...] = ()
-    language: Text = "en"
     query_type: QueryType = "other"
-    today: str = ""
 
 
 class Judged(Frozen):

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from agents.contracts.body import SentenceVerdict
 from agents.contracts.finding import QuestionAnswer
-from agents.contracts.frozen import Confidence, Frozen, Text
+from agents.contracts.frozen import Confidence, Frozen, Text, Told
 
 Verdict = Literal["supported", "qualified", "contested", "refuted", "insufficient", "not_checked"]
 Stance = Literal["supports", "qualifies", "contradicts", "unrelated"]
@@ -70,13 +70,11 @@ class ClaimNote(Frozen):
     """Statements that speak to it, each with its source."""
 
 
-class ChallengeInput(Frozen):
+class ChallengeInput(Told):
     """What the challenger is given: the claims of one query."""
 
     query: Text
     claims: tuple[ClaimNote, ...] = Field(min_length=1)
-    language: Text = "en"
-    today: str = ""
 
 
 class Attack(Frozen):

@@ -20,6 +20,8 @@ Two texts each: `notice` is for the user, `str(error)` is for the log.
 
 from typing import TYPE_CHECKING, Literal
 
+from pydantic import ValidationError
+
 from agents.contracts.finding import Problem
 from agents.contracts.frozen import Frozen, Said
 from agents.contracts.sources import SearchFailure
@@ -196,3 +198,9 @@ class StepFailed(DossierError):
 
 class Reject(Exception):
     """Refuse a model's answer; the text tells it what to mend."""
+
+
+def faults_of(error: ValidationError) -> str:
+    """Say in one line what does not fit a contract, and where."""
+    faults = ((".".join(str(part) for part in fault["loc"]), fault["msg"]) for fault in error.errors()[:6])
+    return "; ".join(f"{where or 'answer'}: {what}" for where, what in faults)

@@ -14,28 +14,17 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from agents.contracts.contract import Contract
+from agents.contracts.finding import SearchRecord
 from agents.contracts.frozen import Frozen, Reasoned, Said, Spent, Text
 from agents.contracts.plan import RoundRecord
 from agents.contracts.report import BlockedReason, Grade, JobStatus, Stage
-from agents.contracts.sources import SearchFailure, SourceCard
+from agents.contracts.sources import SourceCard
 from agents.contracts.verification import Claim
 from agents.core.budget import Usage
 
 NodeState = Literal[
-    "queued",
-    "planning",
-    "searching",
-    "reading",
-    "writing",
-    "retrying",
-    "done",
-    "partial",
-    "empty",
-    "failed",
-    "stopped",
-]
-
-
+    "queued", "planning", "searching", "reading", "writing", "retrying", "done", "partial", "empty", "failed", "stopped"
+]  # fmt: skip
 STOOD_IN = "#PATH_DECISION"
 """Tag of a note that another model answered than the one bound."""
 
@@ -103,17 +92,11 @@ class RoleAsked(Asked):
         return Noted(text=Said(form, model=self.model, bound=self.stood_in_for, why=self.stood_in), tag=STOOD_IN)
 
 
-class SearchDone(Frozen):
+class SearchDone(SearchRecord):
     """A search was made."""
 
     kind: Literal["search"] = "search"
     node: Text
-    text: Text
-    provider: str
-    hits: int
-    failed: str = ""
-    failures: tuple[SearchFailure, ...] = ()
-    """Providers that did not answer, also where another one answered in their place."""
 
 
 class SourceRead(Frozen):
@@ -192,21 +175,10 @@ class ReportWritten(Frozen):
 
 
 Event = Annotated[
-    JobChanged
-    | Planned
-    | NodeChanged
-    | RoleAsked
-    | SearchDone
-    | SourceRead
-    | SourceRejected
-    | RoundEnded
-    | ClaimWeighed
-    | SectionDraft
-    | SectionWritten
-    | Noted
-    | ReportWritten,
+    JobChanged | Planned | NodeChanged | RoleAsked | SearchDone | SourceRead | SourceRejected | RoundEnded | ClaimWeighed
+    | SectionDraft | SectionWritten | Noted | ReportWritten,
     Field(discriminator="kind"),
-]
+]  # fmt: skip
 
 
 class Numbered(Frozen):

@@ -11,7 +11,7 @@ was cut off, because it would close a half item and make it look whole.
 import html
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import UnionType
 from typing import Annotated, Literal, TypeVar, Union, get_args, get_origin
 
@@ -62,7 +62,9 @@ def drop_thoughts(text: str) -> tuple[str, bool]:
     """
     code = [match.span() for match in _CODE.finditer(text)]
     kept, at = "", 0
-    while tag := _next_tag(text, _after_json(text, at), code):
+    while tag := next(
+        (one for one in _TAG.finditer(text, _after_json(text, at)) if not _inside(one.start(), code)), None
+    ):
         if not OPENING.fullmatch(tag.group()):
             kept, at = "", tag.end()
             continue
@@ -111,10 +113,6 @@ def _tool_end(text: str, match: re.Match[str]) -> int:
         return value[1] if value else at if at == len(text) or text[at] == "\n" else len(text)
     ends = [end.end() for end in _TOOL_END.finditer(text, match.end())]
     return ends[-1] if ends else len(text)
-
-
-def _next_tag(text: str, start: int, code: list[tuple[int, int]]) -> re.Match[str] | None:
-    return next((tag for tag in _TAG.finditer(text, start) if not _inside(tag.start(), code)), None)
 
 
 def _after_json(text: str, start: int) -> int:
@@ -174,7 +172,7 @@ def read_answer(text: str, gives: type[Out], *, listed: str = "", cut: bool = Fa
     for reading in _readings(said):
         try:
             value = (_cut_prose(reading, prose) if cut and prose else None) or _find(reading, gives, listed, cut)
-            return gives.model_validate(whole_signs((_unreached_lists(gives) if cut else {}) | value))
+            return gives.model_validate(each_text((_unreached_lists(gives) if cut else {}) | value, whole_signs))
         except RecursionError:
             raise NoAnswer("it is nested too deeply") from None
         except (NoAnswer, ValidationError) as fault:
@@ -194,15 +192,22 @@ def _readings(text: str) -> Iterator[str]:
             yield other
 
 
-def whole_signs(value: object) -> object:
-    """Join the halves of signs that JSON escapes apart; a half without its other becomes the sign for an unknown one."""
-    if isinstance(value, dict):
-        return {key: whole_signs(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [whole_signs(one) for one in value]
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+def each_text(value: object, change: Callable[[str], str]) -> object:
+    """Put every text of a JSON value through `change`; a text of a list that nothing is left of goes."""
+    match value:
+        case str():
+            return change(value)
+        case dict():
+            return {name: each_text(one, change) for name, one in value.items()}
+        case list() | tuple():
+            changed = [(one, each_text(one, change)) for one in value]
+            return [new for old, new in changed if new != "" or old == ""]
     return value
+
+
+def whole_signs(text: str) -> str:
+    """Join the halves of signs that JSON escapes apart; a half without its other becomes the sign for an unknown one."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _cut_prose(text: str, field: str) -> dict[str, object] | None:

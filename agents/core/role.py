@@ -11,6 +11,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Generic, Literal, Protocol, TypeVar
 
 from pydantic import ValidationError
@@ -18,9 +19,9 @@ from pydantic import ValidationError
 from agents.contracts.frozen import Frozen
 from agents.contracts.frozen import Role as RoleName
 from agents.core.budget import NOTHING, Deadline, Spent, Usage
-from agents.core.errors import NOT_IN_TIME, BadOutput, ModelError, Reject
+from agents.core.errors import NOT_IN_TIME, BadOutput, DossierError, ModelError, Reject, faults_of
 from agents.core.events import Asked, Charged, Event, RoleAsked
-from agents.core.model_answers import NoAnswer, Unclosed, read_answer
+from agents.core.model_answers import NoAnswer, Unclosed, each_text, read_answer
 from agents.core.prompts import FENCE_DIGITS, PromptBook
 
 FinishReason = Literal["stop", "length", "refused"]
@@ -188,21 +189,13 @@ async def ask(role: Role[In, Out], given: In, run: AskContext, on_text: OnText |
     because, stood_in_for = "", ""
     for attempt in range(1 + REPAIRS):
         request = Request(
-            role=role.name,
-            messages=tuple(messages),
-            given=given,
-            gives=role.gives,
-            deadline_s=run.deadline.seconds(),
-            max_output_tokens=room,
-            streams=role.prose or role.listed or "reply",
-            may_shrink=role.may_shrink,
-        )
+            role.name, tuple(messages), given, role.gives, deadline_s=run.deadline.seconds(), max_output_tokens=room,
+            streams=role.prose or role.listed or "reply", may_shrink=role.may_shrink,
+        )  # fmt: skip
         try:
             reply = await answered(model.reply(request, on_text if attempt == 0 else None))
         except ModelError as error:
-            error.spent = (
-                error.spent.more(usage) if error.spent else Spent(role=role.name, model=model.name, usage=usage)
-            )
+            error.spent = (error.spent or Spent(role=role.name, model=model.name)).more(usage)
             raise
         usage = usage + reply.usage
         because, stood_in_for = reply.because or because, reply.stood_in_for or stood_in_for
@@ -210,7 +203,7 @@ async def ask(role: Role[In, Out], given: In, run: AskContext, on_text: OnText |
         try:
             output, cut = _accept(role, given, reply, last=last)
         except (NoAnswer, ValidationError, Reject) as error:
-            reason = _said(error)
+            reason = faults_of(error) if isinstance(error, ValidationError) else str(error)
             if reply.finish_reason == "length":
                 if role.prose:
                     break  # prose that ran on to the limit and is of no use would only run on again
@@ -220,25 +213,15 @@ async def ask(role: Role[In, Out], given: In, run: AskContext, on_text: OnText |
             messages += [said, Message("user", again)]
             continue
         return RoleAnswer[role.gives](  # type: ignore[name-defined]
-            output=output,
-            usage=usage,
-            role=role.name,
-            prompt=prompt.ref,
-            model=reply.model,
-            repaired=attempt > 0,
-            cut=cut,
-            stood_in=because,
-            stood_in_for=stood_in_for,
-        )
+            output=output, usage=usage, role=role.name, prompt=prompt.ref, model=reply.model, repaired=attempt > 0,
+            cut=cut, stood_in=because, stood_in_for=stood_in_for,
+        )  # fmt: skip
+    unusable: DossierError = BadOutput(role.name, reason=reason, attempts=attempt + 1)
     if reply.hurried:  # not the model's fault: another one stands in for it, also where a bad answer would end the job
-        late = ModelError(
-            f"{role.name!r} was cut off for want of time", fault="timeout", notice=NOT_IN_TIME, model=model.name
-        )
-        late.spent = Spent(role=role.name, model=model.name, usage=usage)
-        raise late
-    bad = BadOutput(role.name, reason=reason, attempts=attempt + 1)
-    bad.spent = Spent(role=role.name, model=model.name, usage=usage)
-    raise bad
+        late = f"{role.name!r} was cut off for want of time"
+        unusable = ModelError(late, fault="timeout", notice=NOT_IN_TIME, model=model.name)
+    unusable.spent = Spent(role=role.name, model=model.name, usage=usage)
+    raise unusable
 
 
 def _accept(role: Role[In, Out], given: In, reply: Reply, *, last: bool) -> tuple[Out, bool]:
@@ -252,10 +235,9 @@ def _accept(role: Role[In, Out], given: In, reply: Reply, *, last: bool) -> tupl
             raise
         cut = True  # a stream that broke off twice: what was complete before that counts
         output = read_answer(reply.text, role.gives, listed=role.listed, cut=cut, prose=role.prose)
-    if _FENCE.search(output.model_dump_json()):
-        output = role.gives.model_validate(_without_fences(output.model_dump()))
-    if _ADDRESS.search(output.model_dump_json()):
-        output = role.gives.model_validate(_with_given_addresses(output.model_dump(), given.model_dump_json()))
+    if _FENCE.search(written := output.model_dump_json()) or _ADDRESS.search(written):
+        cleaned = partial(_cleaned, given=given.model_dump_json())
+        output = role.gives.model_validate(each_text(output.model_dump(), cleaned))
     if role.mend is not None:
         output = role.mend(given, output)
     for check in role.checks:
@@ -263,36 +245,10 @@ def _accept(role: Role[In, Out], given: In, reply: Reply, *, last: bool) -> tupl
     return output, cut
 
 
-def _without_fences(answer: object) -> object:
-    """Leave out the tags around data that a small model copies into its answer; of a list, what is nothing else."""
-    match answer:
-        case str():
-            return _FENCE.sub("", answer).strip() if _FENCE.search(answer) else answer
-        case dict():
-            return {name: _without_fences(value) for name, value in answer.items()}
-        case list() | tuple():
-            left = [(value, _without_fences(value)) for value in answer]
-            return [new for old, new in left if new != "" or old == ""]
-    return answer
+def _cleaned(text: str, given: str) -> str:
+    """Leave out the tags around data that a small model copies, and of an address that stands in no input all but the site.
 
-
-def _with_given_addresses(answer: object, given: str) -> object:
-    """Leave of every address that stands in no input only the site: one that is made up may carry away what was read."""
-    match answer:
-        case str():
-            return _ADDRESS.sub(lambda found: found[0] if found[0] in given else found["site"], answer)
-        case dict():
-            return {name: _with_given_addresses(value, given) for name, value in answer.items()}
-        case list() | tuple():
-            return [_with_given_addresses(value, given) for value in answer]
-    return answer
-
-
-def _said(error: NoAnswer | ValidationError | Reject) -> str:
-    if isinstance(error, ValidationError):
-        faults = [
-            f"{'.'.join(str(part) for part in fault['loc']) or 'answer'}: {fault['msg']}"
-            for fault in error.errors()[:6]
-        ]
-        return "; ".join(faults)
-    return str(error)
+    An address that is made up may carry away what was read.
+    """
+    text = _FENCE.sub("", text).strip() if _FENCE.search(text) else text
+    return _ADDRESS.sub(lambda found: found[0] if found[0] in given else found["site"], text)

@@ -18,7 +18,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from agents.contracts.frozen import Role
 from agents.core import paths, transport
-from agents.core.errors import ConfigError
+from agents.core.errors import ConfigError, faults_of
 from agents.core.paths import DATA_DIR
 from agents.core.port import Pace
 
@@ -221,12 +221,8 @@ class Settings(BaseSettings):
         return given if given is not None else 0 if self.host.strip("[]") in LOOPBACK else elsewhere
 
     def model_for(self, role: str) -> str:
-        named = {str(name): model for name, model in self.models.items()}
-        return named[role] if role in named else self.model or self.default_model()
-
-    def has_own_model(self, role: str) -> bool:
-        """Tell whether DOSSIER_MODELS names a model for a role."""
-        return role in {str(name) for name in self.models}
+        own = next((model for name, model in self.models.items() if name == role), None)
+        return self.model or self.default_model() if own is None else own
 
     @staticmethod
     def default_model() -> str:
@@ -259,11 +255,6 @@ def usable_key(value: str) -> bool:
     return len(value) >= 8 and not any(mark in value.casefold() for mark in PLACEHOLDERS)
 
 
-def key_of(variable: str) -> str:
-    """Give what stands under the name of a key."""
-    return os.environ.get(variable, "").strip()
-
-
 def has_key(variable: str) -> bool:
     """Tell whether a key is set under this name that is no placeholder."""
     return usable_key(os.environ.get(variable, ""))
@@ -288,20 +279,18 @@ def variables() -> dict[str, str]:
 
 def misspelt(names: list[str]) -> list[str]:
     """Find names that look like settings of ours and are none; each with the nearest real name where there is one."""
-    known = set(variables()) | READ_ELSEWHERE
-    wrong = sorted(name for name in names if name.startswith(CHECKED_PREFIXES) and name not in known)
-    said = []
-    for name in wrong:
-        near = get_close_matches(name, known, n=1)
-        said.append(f"{name} is not a setting" + (f"; did you mean {near[0]}?" if near else "."))
+    known, said = set(variables()) | READ_ELSEWHERE, []
+    for name in sorted(names):
+        if name.startswith(CHECKED_PREFIXES) and name not in known:
+            near = get_close_matches(name, known, n=1)
+            said.append(f"{name} is not a setting" + (f"; did you mean {near[0]}?" if near else "."))
     return said
 
 
 def load(dotenv: Path | None = None) -> Settings:
     """Read `.env` into the environment (never over what is set there), and the settings from it.
 
-    Raises:
-        ConfigError: a value is wrong or a name is misspelt; the message names the variable, never the value.
+    A `ConfigError` where a value is wrong or a name is misspelt; it names the variable, never the value.
     """
     path = dotenv or paths.dotenv()
     if path.is_file():
@@ -318,16 +307,11 @@ def load(dotenv: Path | None = None) -> Settings:
     try:
         return Settings()
     except ValidationError as error:
-        faults = [f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}" for fault in error.errors()]
-        raise ConfigError("Settings can't be used: " + "; ".join(faults)) from error
+        raise ConfigError(f"Settings can't be used: {faults_of(error)}") from error
 
 
 def _written(path: Path) -> dict[str, str | None]:
-    """Read a `.env` in the encoding that its first bytes tell: PowerShell writes UTF-16.
-
-    Raises:
-        ConfigError: it is in none that is known.
-    """
+    """Read a `.env` in the encoding that its first bytes tell: PowerShell writes UTF-16."""
     data = path.read_bytes()
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encoding = "utf-16"

@@ -15,7 +15,15 @@ from functools import cache
 from typing import Literal
 
 from agents.contracts.frozen import Frozen
-from agents.core.model_answers import OPENING, closing_tag, complete_part, drop_thoughts, strict_json, whole_signs
+from agents.core.model_answers import (
+    OPENING,
+    closing_tag,
+    complete_part,
+    drop_thoughts,
+    each_text,
+    strict_json,
+    whole_signs,
+)
 from agents.core.role import OnText, Request
 from agents.llm.capabilities import Ways
 from agents.llm.chat_completions import ProviderAnswer, Wire
@@ -140,7 +148,7 @@ class ReplyStream:
 
     def _news(self) -> str:
         """Give what is new of the field: more of a text; of a list each further item, as a line of JSON."""
-        said = whole_signs(self.value().get(self._field))
+        said = each_text(self.value().get(self._field), whole_signs)
         if isinstance(said, list):
             said = "".join(f"{json.dumps(item)}\n" for item in said)
         if not isinstance(said, str) or not said.startswith(self._shown):

@@ -13,7 +13,7 @@ from agents.contracts.body import Block, Line, Table, Words
 from agents.contracts.contract import Change, ForecastLine, place
 from agents.contracts.fact import MemoryNote
 from agents.contracts.finding import Finding, Problem, SearchRecord
-from agents.contracts.plan import RetryEntry, RoundRecord
+from agents.contracts.plan import RetryEntry, RetryState, RoundRecord
 from agents.contracts.report import (
     Actual,
     GapAnalysis,
@@ -24,7 +24,6 @@ from agents.contracts.report import (
     PhaseState,
     ReportChange,
     ResearchState,
-    RetryState,
     RetryTracking,
     Tag,
     TimeBudget,
