@@ -17,7 +17,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from urllib.parse import urlsplit
 
 from agents.contracts.frozen import Frozen
@@ -34,14 +34,8 @@ from agents.llm.pacing import LOCAL, Pacing
 from agents.offline import OfflineModel
 
 REST_S: dict[ModelFault, float] = {
-    "key": 600.0,
-    "quota": 600.0,
-    "unknown_model": 600.0,
-    "connection": 60.0,
-    "server": 60.0,
-    "timeout": 60.0,
-    "rate": 30.0,
-}
+    "key": 600.0, "quota": 600.0, "unknown_model": 600.0, "connection": 60.0, "server": 60.0, "timeout": 60.0, "rate": 30.0
+}  # fmt: skip
 """Seconds for which a model is left alone after a fault; the other faults are about one request only."""
 
 FAIR_TIME_S = 20.0
@@ -51,64 +45,40 @@ SHARE_WITH_OTHERS = 0.6
 """Part of the time left that a model may take while others could still be asked."""
 
 
-@dataclass(frozen=True)
-class _Resting:
-    since: float
-    until: float
-    error: ModelError
-
-
 class Ward:
-    """Which models failed lately: shared by all roles, so that each failure is met once.
-
-    Args:
-        clock: seconds, never running backwards.
-    """
+    """Which models failed lately: shared by all roles, so that each failure is met once."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
-        self._resting: dict[str, _Resting] = {}
+        self._failed: dict[str, tuple[float, ModelError]] = {}
 
     def put(self, model: str, error: ModelError) -> None:
         """Leave a model alone for as long as its fault deserves."""
-        if seconds := REST_S.get(error.fault):
-            now = self.clock()
-            self._resting[model] = _Resting(now, now + seconds, error)
+        if error.fault in REST_S:
+            self._failed[model] = (self.clock(), error)
 
     def release(self, model: str, asked_at: float) -> None:
         """Ask a model again that has answered; a call from before its failure says nothing of what came after it."""
-        found = self._resting.get(model)
-        if found and found.since <= asked_at:
-            del self._resting[model]
+        if model in self._failed and self._failed[model][0] <= asked_at:
+            del self._failed[model]
 
     def resting(self, model: str) -> ModelError | None:
         """Give why a model is left alone; None when it may be asked."""
-        found = self._resting.get(model)
-        return found.error if found and found.until > self.clock() else None
+        since, error = self._failed.get(model, (0.0, None))
+        return error if error and since + REST_S[error.fault] > self.clock() else None
 
 
 class WithFallbacks:
-    """A model that others stand in for.
-
-    Args:
-        models: the one that is bound, then the others in order.
-        ward: which of them failed lately.
-    """
+    """A model that others stand in for: the one that is bound comes first, then the others in order."""
 
     def __init__(self, models: Sequence[Model], ward: Ward) -> None:
-        if not models:
-            raise ValueError("no model is given")
         self.models = tuple(models)
         self.name = models[0].name
         self.reasons = models[0].reasons
         self._ward = ward
 
     async def reply(self, request: Request, on_text: OnText | None = None) -> Reply:
-        """Have the first model answer that can.
-
-        Raises:
-            ModelError: none could; what the bound model said, since that is what can be mended.
-        """
+        """Have the first model answer that can; else raise what the bound one said, since that is what can be mended."""
         loop = asyncio.get_running_loop()
         ends_at = None if request.deadline_s is None else loop.time() + request.deadline_s
         shown = False
@@ -209,15 +179,9 @@ class Order:
 
 
 def choice_of(written: str, openai_base: str = "", variable: str = "DOSSIER_MODEL") -> Choice:
-    """Read a model's name.
+    """Read a model's name as the operator wrote it into `variable`.
 
-    Args:
-        written: as the operator wrote it.
-        openai_base: address of an OpenAI-compatible server, for `openai/…` models.
-        variable: where it was written, for messages.
-
-    Raises:
-        ConfigError: it can't be meant so, or no model server answers at the address that it is.
+    A `ConfigError` where it can't be meant so, or no model server answers at the address that it is.
     """
     if IS_SERVER.match(address := cleaned(written)):
         name, base = served_at(address_of(address), variable)
@@ -244,11 +208,7 @@ def served_at(address: str, variable: str) -> tuple[str, str]:
 
 
 def order_for(written: str, settings: Settings, variable: str = "DOSSIER_MODEL") -> Order:
-    """Say which models stand in for one, and which that were named do not.
-
-    Raises:
-        ConfigError: a name can't be meant as it is written; the message names `variable` or that of the list.
-    """
+    """Say which models stand in for one, and which that were named do not."""
     first = choice_of(written, settings.api_base, variable)
     if first.name == OFFLINE or settings.fallbacks == (NO_FALLBACKS,):
         return Order(first)
@@ -284,72 +244,37 @@ def _is_inside(host: str) -> bool:
 
 
 def orders(roles: Iterable[str], settings: Settings) -> dict[str, Order]:
-    """Say for each role which model it is bound to, and which stand in.
-
-    Raises:
-        ConfigError: a name can't be meant as it is written.
-    """
-    found: dict[str, Order] = {}
-    for role in roles:
-        variable = "DOSSIER_MODELS" if role in settings.models else "DOSSIER_MODEL"
-        found[role] = order_for(settings.model_for(role), settings, variable)
-    return found
+    """Say for each role which model it is bound to, and which stand in; a `ConfigError` where a name can't be meant so."""
+    variables = {role: "DOSSIER_MODELS" if role in settings.models else "DOSSIER_MODEL" for role in roles}
+    return {role: order_for(settings.model_for(role), settings, variable) for role, variable in variables.items()}
 
 
 def bind(
-    roles: Iterable[str],
-    settings: Settings,
-    prompts: PromptBook,
-    pacing: Pacing,
-    *,
-    also: Iterable[str] = (),
+    roles: Iterable[str], settings: Settings, prompts: PromptBook, pacing: Pacing, *, also: Iterable[str] = (),
     retries: int = ATTEMPTS,
-) -> tuple[dict[str, Model], dict[str, Model]]:
+) -> tuple[dict[str, Model], dict[str, Model]]:  # fmt: skip
     """Make the models of all roles; roles with the same model share it, and what is known of its health.
 
-    Args:
-        roles: their names.
-        settings: which models, and what stands in.
-        prompts: hold the words that ask for an answer of a schema.
-        pacing: how fast each provider is asked.
-        also: further models that a user may choose.
-        retries: requests for one reply, at most.
-
-    Returns:
-        The models of the roles; and all that were made, those others included, by their names.
-
-    Raises:
-        ConfigError: a name can't be meant as it is written.
+    Gives the models of the roles; and all that were made, those included that a user may choose (`also`), by their names.
     """
     form = prompts["answer_format"]
 
     def schema_note(schema: str) -> str:
         return f"{form.system}\n{form.render(_SchemaNote(text=schema))}"
 
-    made: dict[str, Model] = {}
-    bound: dict[str, Model] = {}
-    ward = Ward()
-    kept = KeptWays(settings.data_dir / "model-ways.json")
+    ward, kept = Ward(), KeptWays(settings.data_dir / "model-ways.json")
 
+    @cache
     def single(choice: Choice) -> Model:
         if choice.name == OFFLINE:
             return OfflineModel()
-        if choice.name not in made:
-            made[choice.name] = LiteLLMModel(
-                choice.name,
-                api_base=choice.base or None,
-                schema_note=schema_note,
-                retries=retries,
-                needs_key=choice.provider in _KEYED and not choice.own_server,
-                gate=pacing.gate(
-                    choice.provider,
-                    own_server=choice.own_server,
-                    slots=slots_at(choice.base) if choice.base and choice.stays_here else None,
-                ),
-                callbacks=settings.litellm_callbacks,
-                kept=kept,
-            )
-        return made[choice.name]
+        slots = slots_at(choice.base) if choice.base and choice.stays_here else None
+        return LiteLLMModel(
+            choice.name, api_base=choice.base or None, schema_note=schema_note, retries=retries,
+            needs_key=choice.provider in _KEYED and not choice.own_server,
+            gate=pacing.gate(choice.provider, own_server=choice.own_server, slots=slots),
+            callbacks=settings.litellm_callbacks, kept=kept,
+        )  # fmt: skip
 
     chains: dict[str, Model] = {}
 
@@ -360,8 +285,7 @@ def bind(
             chains[name] = WithFallbacks(models, ward) if len(models) > 1 else models[0]
         return chains[name]
 
-    for role, order in orders(roles, settings).items():
-        bound[role] = chain(order)
+    bound = {role: chain(order) for role, order in orders(roles, settings).items()}
     for name in also:
         chain(order_for(name, settings))
     return bound, chains

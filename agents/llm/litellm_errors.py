@@ -157,10 +157,10 @@ class Failed(Exception):
     """One request failed: what to raise in the end, and what the retries need to know."""
 
     error: ModelError
-    status: int | None
-    said: str
+    status: int | None = None
+    said: str = ""
     """The provider's words, unredacted: only for deciding, never to be shown."""
-    wait_s: float | None
+    wait_s: float | None = None
     """Seconds that the provider asks for; None when it says nothing usable."""
 
 
@@ -176,21 +176,22 @@ def exceptions_of(litellm: ModuleType) -> tuple[type[Exception], ...]:
 
 def failed(error: BaseException, *, model: str, key_variable: str, secrets: Iterable[str] = ()) -> Failed:
     """Sort an exception of litellm."""
-    status = getattr(error, "status_code", None)
-    status = status if isinstance(status, int) else None
+    status = found if isinstance(found := getattr(error, "status_code", None), int) else None
     secrets = tuple(secrets)
-    body = _body_of(error)
+    of = (error, error.__cause__, error.__context__)
+    body = next((body for one in of if (body := getattr(one, "body", None))), "")  # as it was read, or as text
     extra = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False) if body else ""
     said = f"{error} {getattr(error, 'code', '') or ''} {getattr(error, 'param', '') or ''} {extra}".strip()
-    headers = _headers(error)
-    wait = wait_asked(headers, said)
+    headers = getattr(error, "litellm_response_headers", None) or getattr(
+        getattr(error, "response", None), "headers", None
+    )
+    wait = wait_asked({str(name).lower(): str(value) for name, value in (headers or {}).items()}, said)
     fault = classify([cls.__name__ for cls in type(error).__mro__], status, said, asks_to_wait=wait is not None)
     bare = _OF_LIBRARIES.sub("", str(error).partition("Traceback (most recent")[0]).strip()
     shown = redact(words_in(body) or bare, secrets)
     message = f"{model}: {type(error).__name__} {status or ''}: {redact(said, secrets)[:600]}"
-    notice = notice_for(
-        fault, model=model, key_variable=key_variable, no_key=bool(_NO_KEY.search(said)), words=shown, status=status
-    )
+    no_key = bool(_NO_KEY.search(said))
+    notice = notice_for(fault, model=model, key_variable=key_variable, no_key=no_key, words=shown, status=status)
     failure = Failed(ModelError(message, fault=fault, notice=notice, model=model), status, said, wait)
     if fault == "connection" and (advice(f"{status} {said}") or A_PAGE.search(said) or 300 <= (status or 0) < 400):
         failure.error.retryable = False
@@ -209,11 +210,8 @@ def classify(names: Iterable[str], status: int | None, said: str, *, asks_to_wai
         return "connection"  # whoever speaks there, it is no model server
     if (status != 429 and _OVERFLOW.search(said) and not _A_RATE.search(said)) or "request too large" in said.lower():
         return "overflow"
-    if (
-        "insufficient_quota" in said
-        or (status == 429 and _NOT_SOON.search(said))
-        or (_QUOTA.search(said) and not asks_to_wait)
-    ):
+    never = "insufficient_quota" in said or (status == 429 and _NOT_SOON.search(said))
+    if never or (_QUOTA.search(said) and not asks_to_wait):
         return "quota"  # with a wait asked for, the same words mean a rate limit
     if _NO_KEY.search(said) or BAD_KEY.search(said):
         return "key"
@@ -308,15 +306,6 @@ def _texts_in(value: object) -> Iterator[str]:
         yield from _texts_in(one)
 
 
-def _body_of(error: BaseException) -> object:
-    """Give the body that the server sent, as it was read or as text; empty where there is none."""
-    for one in (error, error.__cause__, error.__context__):
-        body = getattr(one, "body", None)
-        if body:
-            return body
-    return ""
-
-
 def key_variable(model: str) -> str:
     """Name the environment variable that holds the key for `provider/model`."""
     provider = model.partition("/")[0] if "/" in model else "openai"
@@ -332,7 +321,8 @@ def wait_asked(headers: Mapping[str, str], said: str) -> float | None:
         seconds = _in_words(said)
     if seconds is None:
         empty = [name for name in _RESETS if headers.get(name.format("remaining"), "").strip() == "0"]
-        seconds = max((_lasting(headers.get(name.format("reset"), "")) or 0.0 for name in empty), default=0.0) or None
+        resets = (re.fullmatch(_LASTS, headers.get(name.format("reset"), "").strip(), re.IGNORECASE) for name in empty)
+        seconds = max((_seconds(reset) or 0.0 for reset in resets if reset), default=0.0) or None
     return min(seconds, RETRY_AFTER_CAP_S) if seconds is not None and seconds >= 0 else None
 
 
@@ -343,16 +333,6 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
     for pattern in _SECRETS:
         text = pattern.sub(rf"\g<keep>{HIDDEN}", text)
     return text
-
-
-def _headers(error: BaseException) -> dict[str, str]:
-    for source in (
-        getattr(error, "litellm_response_headers", None),
-        getattr(getattr(error, "response", None), "headers", None),
-    ):
-        if source:
-            return {str(name).lower(): str(value) for name, value in source.items()}
-    return {}
 
 
 def _number(text: str | None, factor: float = 1.0) -> float | None:
@@ -385,11 +365,6 @@ def _in_words(said: str) -> float | None:
     waits = (seconds for match in _WAIT_WORDS.finditer(said) if (seconds := _seconds(match)) is not None)
     field = _WAIT_FIELDS.search(said)
     return next(waits, float(field["s"]) if field else None)
-
-
-def _lasting(text: str) -> float | None:
-    match = re.fullmatch(_LASTS, text.strip(), re.IGNORECASE)
-    return _seconds(match) if match else None
 
 
 def _seconds(match: re.Match[str]) -> float | None:

@@ -16,6 +16,7 @@ import warnings
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from types import ModuleType
 
 from pydantic import SecretStr
@@ -96,14 +97,10 @@ class _Course:
     shown: bool = False
     """Words went to the user: a further attempt may not send them again."""
 
-    def showing(self, on_text: OnText) -> OnText:
-        """Note that words went to the user."""
-
-        async def show(text: str) -> None:
-            self.shown = True
-            await on_text(text)
-
-        return show
+    async def show(self, on_text: OnText, text: str) -> None:
+        """Show words to the user, and note that they were."""
+        self.shown = True
+        await on_text(text)
 
     def seconds_left(self) -> float | None:
         return None if self.ends_at is None else max(0.0, self.ends_at - asyncio.get_running_loop().time())
@@ -140,12 +137,11 @@ class LiteLLMModel:
         name: `provider/model`.
         schema_note: from a JSON schema to the text that asks for it, for models that take no schema.
         api_base: address of the server, where it is not the provider's own.
-        api_key: the key; else litellm looks for the provider's environment variable.
+        api_key: the key; else that of the provider's environment variable.
         needs_key: nothing is sent while that variable holds no key, or a placeholder.
-        structured: the way of asking for JSON to begin with; found out when None.
+        structured: the way of asking for JSON to begin with.
         retries: requests for one reply, at most.
         gate: gives out turns at the provider, to all of its callers; None lets every request pass.
-        sleep: how to wait between requests.
         callbacks: names of litellm's own callbacks; each request tells them job, node, call and role.
         kept: what earlier starts found out of models.
     """
@@ -153,20 +149,12 @@ class LiteLLMModel:
     reasons = True
 
     def __init__(
-        self,
-        name: str,
-        *,
-        schema_note: Callable[[str], str],
-        api_base: str | None = None,
-        api_key: SecretStr | None = None,
-        needs_key: bool = False,
-        structured: ResponseForm | None = None,
-        retries: int = ATTEMPTS,
-        gate: RateLimiter | None = None,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        callbacks: tuple[str, ...] = (),
+        self, name: str, *, schema_note: Callable[[str], str], api_base: str | None = None,
+        api_key: SecretStr | None = None, needs_key: bool = False, structured: ResponseForm = "schema",
+        retries: int = ATTEMPTS, gate: RateLimiter | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep, callbacks: tuple[str, ...] = (),
         kept: KeptWays | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.name = name
         self.key_variable = key_variable(name)
         self._kept, self._kept_as = kept, f"{name} {api_base or ''}".strip()
@@ -176,7 +164,7 @@ class LiteLLMModel:
         # litellm's own callbacks are called by litellm only.
         direct = name.startswith("openai/") and not callbacks
         self.ways = Ways(
-            structured=structured or "schema", direct=direct,
+            structured=structured, direct=direct,
             room="max_tokens" if api_base or not direct else "max_completion_tokens",
         )  # fmt: skip
         self._server = ChatCompletions(api_base or OPENAI, CALL_CAP_S)
@@ -219,7 +207,8 @@ class LiteLLMModel:
         except TimeoutError:
             if not limit.expired():
                 raise
-            error = self._error("timeout", f"no answer within {request.deadline_s:.1f} s, {course.requests} request(s)")
+            late = f"no answer within {request.deadline_s:.1f} s, {course.requests} request(s)"
+            error = self._failed("timeout", late).error
         usage = course.spent.model_copy(update={"calls": course.requests})
         error.spent = Spent(role=request.role, model=self.name, usage=usage)
         self.taken += usage
@@ -285,16 +274,13 @@ class LiteLLMModel:
                 continue
             if answer.refusal or answer.finish == "content_filter":
                 course.spent += usage
-                raise Failed(self._error("refused", f"declined: {answer.finish}", answer.refusal), None, "", None)
+                raise self._failed("refused", f"declined: {answer.finish}", answer.refusal)
             read, cut_off = after_reading(ways, tokens_in, usage.tokens_in)
             if cut_off:
                 course.spent += usage
                 self._learn(begun, read)
-                error = self._error(
-                    "overflow", f"it read {usage.tokens_in} tokens of about {tokens_in} and left out the rest"
-                )
-                error.takes = int(0.75 * usage.tokens_in)
-                raise Failed(error, None, "", None)
+                said = f"it read {usage.tokens_in} tokens of about {tokens_in} and left out the rest"
+                raise self._failed("overflow", said, takes=int(0.75 * usage.tokens_in))
             better = asked_better(read, request.max_output_tokens, sent, answer)
             if better is None:
                 text = answer.text or answer.last_words
@@ -312,7 +298,7 @@ class LiteLLMModel:
             else:
                 course.spent += usage
             ways = better
-        raise failure or Failed(self._error("server", "it never came to an answer"), None, "", None)
+        raise failure or self._failed("server", "it never came to an answer")
 
     def _learn(self, begun: Ways, ways: Ways) -> None:
         """Take over what one call found out."""
@@ -323,27 +309,23 @@ class LiteLLMModel:
     def _room(self, request: Request, ways: Ways, tokens_in: int, course: _Course) -> int:
         """Ask for no more than fits, and than can be written in the time that is left, at the pace seen so far.
 
-        Raises:
-            Failed: not even a short answer would fit, or come in time; nothing was sent.
+        `Failed` where not even a short answer would fit, or come in time: nothing was sent.
         """
         left = course.seconds_left()
         if request.may_shrink and self.gate is not None:
             readable = self.gate.pace.readable(READ_S if left is None else min(READ_S, READ_SHARE * left))
             if readable is not None and SHORTEST_PROMPT < readable < tokens_in:
-                error = self._error("overflow", f"at its pace it reads {readable} tokens in time")
-                error.takes = readable
-                raise Failed(error, None, "", None)
+                raise self._failed("overflow", f"at its pace it reads {readable} tokens in time", takes=readable)
         room = room_for(ways, request.max_output_tokens, tokens_in)
         if room is None:
-            error = self._error("overflow", f"about {tokens_in} tokens do not fit into a window of {ways.window}")
-            raise Failed(error, None, "", None)
+            raise self._failed("overflow", f"about {tokens_in} tokens do not fit into a window of {ways.window}")
         quick = None if self.gate is None else self.gate.pace.room(left, tokens_in)
         if quick is not None and quick < LEAST_TOKENS:
             if self.gate and left is not None and left >= TRY_S and self.gate.may_try():
                 return room
-            error = self._error("timeout", f"at its pace it writes {max(0, quick)} tokens in the time left")
-            error.retryable = False
-            raise Failed(error, None, "", None)
+            slow = self._failed("timeout", f"at its pace it writes {max(0, quick)} tokens in the time left")
+            slow.error.retryable = False
+            raise slow
         return room if quick is None else min(room, quick)
 
     @asynccontextmanager
@@ -357,7 +339,7 @@ class LiteLLMModel:
             async with self.gate.turn(tokens, course.seconds_left()) as turn:
                 yield turn
         except HeldBack as error:
-            raise Failed(self._error("rate", str(error)), None, "", error.wait_s) from None
+            raise self._failed("rate", str(error), wait_s=error.wait_s) from None
         except Failed as failure:
             if failure.error.fault == "rate" or (failure.wait_s and failure.error.retryable):
                 self.gate.hold(UNSAID_PAUSE_S if failure.wait_s is None else failure.wait_s)
@@ -366,10 +348,7 @@ class LiteLLMModel:
     async def _send(
         self, request: Request, sent: Sent, ways: Ways, on_text: OnText | None, course: _Course
     ) -> ProviderAnswer:
-        body: Wire = {
-            "model": self.name.partition("/")[2] if ways.direct else self.name,
-            "messages": sent.messages,
-        }
+        body: Wire = {"model": self.name.partition("/")[2] if ways.direct else self.name, "messages": sent.messages}
         if form := response_format(request.gives, ways):
             body["response_format"] = form
         if ways.room:
@@ -386,7 +365,7 @@ class LiteLLMModel:
         answer = ProviderAnswer()
         try:
             pieces = self._server.pieces(body, self._key()) if ways.direct else self._through_litellm(body)
-            await gather(pieces, answer, None if on_text is None else course.showing(on_text), request.streams)
+            await gather(pieces, answer, on_text and partial(course.show, on_text), request.streams)
         except self._raised as error:
             answer.take({"usage": getattr(error, "usage", None)})
             if answer.came:
@@ -405,11 +384,9 @@ class LiteLLMModel:
             known += [name for name in self._callbacks if name not in known]
         given: Wire = {
             # The same for every call, since litellm keeps connections by it; the time that is left is held around the call.
-            "timeout": CALL_CAP_S,
-            "max_retries": 0,
-            "num_retries": 0,
+            "timeout": CALL_CAP_S, "max_retries": 0, "num_retries": 0,
             "metadata": current_trace().named() | {"role": request.role},  # for callbacks; not sent to the provider
-        }
+        }  # fmt: skip
         if self._api_base:
             given["api_base"] = self._api_base
         if self._api_key or self._api_base:
@@ -442,24 +419,22 @@ class LiteLLMModel:
             return self._api_key.get_secret_value()
         return os.environ.get(self.key_variable, "") or ("none" if self._api_base else "")
 
-    def _error(self, fault: ModelFault, what: str, words: str = "") -> ModelError:
+    def _failed(
+        self, fault: ModelFault, what: str, words: str = "", *, takes: int | None = None, wait_s: float | None = None
+    ) -> Failed:
         notice = notice_for(fault, model=self.name, key_variable=self.key_variable, words=words)
-        return ModelError(f"{self.name}: {what}", fault=fault, notice=notice, model=self.name)
+        error = ModelError(f"{self.name}: {what}", fault=fault, notice=notice, model=self.name)
+        error.takes = takes
+        return Failed(error, wait_s=wait_s)
 
 
 def _pause(state: RetryCallState) -> float:
     error = state.outcome.exception() if state.outcome else None
-    if isinstance(error, Failed) and error.wait_s is not None:
-        return error.wait_s
-    return _backoff(state)
+    return error.wait_s if isinstance(error, Failed) and error.wait_s is not None else _backoff(state)
 
 
 async def embed_texts(model: str, texts: list[str], *, timeout_s: float) -> list[list[float]]:
-    """Ask an embedding model for the directions of texts, in their order.
-
-    Raises:
-        ModelError: the provider refused or did not answer; its words carry no key.
-    """
+    """Ask an embedding model for the directions of texts, in their order; a `ModelError` where it does not give them."""
     litellm = await asyncio.to_thread(warm_up)
     try:
         response = await litellm.aembedding(model=model, input=texts, timeout=timeout_s)

@@ -7,7 +7,7 @@ share of this process where several divide a provider's limits among them.
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -168,54 +168,35 @@ class HeldBack(Exception):
         self.wait_s = wait_s
 
 
-@dataclass
-class _Sent:
-    at: float
-    amount: float
-
-
-class _Window:
-    """What was sent in the last minute."""
-
-    def __init__(self) -> None:
-        self._sent: deque[_Sent] = deque()
-
-    def wait_s(self, amount: float, limit: float | None, now: float) -> float:
-        """Seconds until `amount` more fits; what is more than the limit fits once nothing else counts."""
-        if not limit:
-            return 0.0
-        while self._sent and self._sent[0].at <= now - WINDOW_S:
-            self._sent.popleft()
-        held, wait = sum(one.amount for one in self._sent), 0.0
-        for one in self._sent:
-            if held + amount <= limit:
-                break
-            held -= one.amount
-            wait = one.at + WINDOW_S - now
-        return wait
-
-    def add(self, amount: float, now: float) -> _Sent:
-        sent = _Sent(now, amount)
-        self._sent.append(sent)
-        return sent
-
-
+@dataclass(eq=False)
 class Permit:
     """One request's place at a provider."""
 
-    def __init__(self, counted: _Sent | None = None) -> None:
-        self._counted = counted or _Sent(0.0, 0.0)
-        self.tokens_in = 0
-        self.tokens_out: int | None = None
-        self.ran_out = False
-        """No answer came within the time there was."""
-        self.asked_for = 1
-        """Tokens that the answer might have had."""
+    at: float = 0.0
+    """When it was given out."""
+    tokens: float = 0.0
+    """What it takes: an estimate, until the answer is there."""
+    tokens_out: int | None = None
+    """What the answer took; None until it is there."""
+    ran_out: bool = False
+    """No answer came within the time there was."""
+    asked_for: int = 1
+    """Tokens that the answer might have had."""
 
     def used(self, tokens: int, tokens_out: int = 0) -> None:
         """Put what the request really took in the place of the estimate."""
-        self._counted.amount, self.tokens_out = tokens, tokens_out
-        self.tokens_in = tokens - tokens_out
+        self.tokens, self.tokens_out = tokens, tokens_out
+
+
+def _wait_s(sent: Sequence[tuple[float, float]], amount: float, limit: float | None, now: float) -> float:
+    """Seconds until `amount` more fits beside what was sent when; what is more than the limit fits once nothing counts."""
+    held, wait = sum(one for _, one in sent), 0.0
+    for at, one in sent if limit else ():
+        if held + amount <= (limit or 0):
+            break
+        held -= one
+        wait = at + WINDOW_S - now
+    return wait
 
 
 class RateLimiter:
@@ -229,17 +210,15 @@ class RateLimiter:
     """
 
     def __init__(
-        self,
-        limits: Callable[[], Pace],
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        on_pause: Callable[[float], None] = lambda _: None,
-    ) -> None:
+        self, limits: Callable[[], Pace], clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep, on_pause: Callable[[float], None] = lambda _: None,
+    ) -> None:  # fmt: skip
         self._on_pause = on_pause
         self._limits, self._clock, self._sleep = limits, clock, sleep
         self._line = asyncio.Lock()
         self._freed = asyncio.Event()
-        self._calls, self._tokens = _Window(), _Window()
+        self._sent: deque[Permit] = deque()
+        """What was sent in the last minute."""
         self._resumes_at = self._told_until = 0.0
         self.pace, self.places = ObservedPace(), Places()
         self._seen_at = 0.0
@@ -280,32 +259,24 @@ class RateLimiter:
 
     @asynccontextmanager
     async def turn(self, tokens: int, patience_s: float | None = None) -> AsyncIterator[Permit]:
-        """Wait for a turn, and hold it.
-
-        Args:
-            tokens: what the request will take, as estimated.
-            patience_s: the longest wait that makes sense; None is any.
-
-        Raises:
-            HeldBack: the wait would be longer; nothing was sent.
-        """
+        """Wait for a turn for a request of so many tokens, and hold it; `HeldBack` where the wait would be longer."""
         ends_at = None if patience_s is None else self._clock() + patience_s
         self._check(self.held_s, ends_at)
         async with self._line:
             await self._until_open(tokens, ends_at)
             self.busy += 1
             self.peak = max(self.peak, self.busy)
-            self._calls.add(1, self._clock())
-            turn = Permit(self._tokens.add(tokens, self._clock()))
-        began = self._clock()
+            turn = Permit(self._clock(), tokens)
+            self._sent.append(turn)
         try:
             yield turn
         finally:
+            took_s = self._clock() - turn.at
             if turn.tokens_out is not None:
-                own = self.pace.note(self._clock() - began, turn.tokens_in or tokens, turn.tokens_out)
+                own = self.pace.note(took_s, int(turn.tokens) - turn.tokens_out or tokens, turn.tokens_out)
                 self.places.went_well(own, self.busy, self._limits().at_once or self.busy)
             elif turn.ran_out:
-                self.pace.ran_out(self._clock() - began, tokens, turn.asked_for)
+                self.pace.ran_out(took_s, tokens, turn.asked_for)
                 self.places.went_badly(self.busy)
             if turn.tokens_out is not None or turn.ran_out:
                 self._seen_at = self._clock()
@@ -315,10 +286,12 @@ class RateLimiter:
     async def _until_open(self, tokens: int, ends_at: float | None) -> None:
         while True:
             limits, now = self._limits(), self._clock()
+            while self._sent and self._sent[0].at <= now - WINDOW_S:
+                self._sent.popleft()
             wait = max(
                 self.held_s,
-                self._calls.wait_s(1, limits.calls_per_minute, now),
-                self._tokens.wait_s(tokens, limits.tokens_per_minute, now),
+                _wait_s([(one.at, 1) for one in self._sent], 1, limits.calls_per_minute, now),
+                _wait_s([(one.at, one.tokens) for one in self._sent], tokens, limits.tokens_per_minute, now),
             )
             if wait > 0:
                 self._check(wait, ends_at)
@@ -336,11 +309,7 @@ class RateLimiter:
 
 
 class Pacing:
-    """The gates of all providers of this process.
-
-    Args:
-        asked: what the operator set, by provider.
-    """
+    """The gates of all providers of this process, with the limits that the operator set."""
 
     def __init__(self, asked: Mapping[str, Pace] | None = None) -> None:
         self._asked = dict(asked or {})
