@@ -86,9 +86,7 @@ _KEPT = TypeAdapter(dict[str, tuple[float, Ways]])
 class KeptWays:
     """What models turned out to need, from one start to the next, in a small file; found out anew after a week.
 
-    Args:
-        path: the file; where it can't be read or written, a start costs a few short requests more.
-        now: seconds since 1970.
+    Where the file can't be read or written, a start costs a few short requests more.
     """
 
     def __init__(self, path: Path, now: Callable[[], float] = time.time) -> None:
@@ -127,15 +125,6 @@ class Sent:
     streamed: bool
     again: bool = False
     """The same was asked before, and failed by chance."""
-
-
-@dataclass(frozen=True)
-class Figures:
-    """What a refusal says of sizes."""
-
-    window: int | None = None
-    tokens_in: int | None = None
-    most_out: int | None = None
 
 
 _N = r"(\d[\d,_]*)"
@@ -194,14 +183,6 @@ _SPEAKS_OF_PROTOCOL = re.compile(r"v1/responses|not a chat model|v1/completions"
 _REFUSED_STATUS = (400, 402, 404, 413, 422, 429, 500, 501)  # 404: routers that find no provider which takes it
 
 
-def figures_in(said: str) -> Figures:
-    """Read the sizes that a refusal names."""
-    window = _first(_WINDOW, said)
-    if window is None and (characters := _first((_CHARACTERS,), said)):
-        window = characters // 4
-    return Figures(window, _first(_TOKENS_IN, said), _first(_MOST_OUT, said))
-
-
 def without_refused(ways: Ways, failure: Failed, sent: Sent) -> Ways | None:
     """Leave out what the server refused, or ask for less; None when the failure is about something else.
 
@@ -230,35 +211,32 @@ def without_refused(ways: Ways, failure: Failed, sent: Sent) -> Ways | None:
         return replace(ways, usage_in_stream=False)
     if ways.stream == "wanted" and _SPEAKS_OF_STREAMS.search(said):
         return replace(ways, stream="never" if sent.streamed else "always")
-    if error.fault == "request" and failure.status in (400, 422, 501):
-        return _plainer(ways)
-    return None
-
-
-def _plainer(ways: Ways) -> Ways | None:
-    """Give up a comfort where the refusal does not say what it is about."""
-    if ways.structured != "prompt":
+    if error.fault != "request" or failure.status not in (400, 422, 501):
+        return None
+    if ways.structured != "prompt":  # it does not say what it is about: one comfort after the other is given up
         return replace(ways, structured="prompt")
     return replace(ways, system=False) if ways.system else None
 
 
 def _smaller(ways: Ways, said: str, sent: Sent) -> Ways | None:
     """Learn the sizes that a refusal names; None where it names none that is news."""
-    found = figures_in(said)
-    if not (found.most_out or found.window or found.tokens_in) and _SPEAKS_OF_ROOM.search(said):
-        found = replace(found, most_out=_first((_BOUND,), said))
-    if found.most_out and found.most_out < sent.room:
-        return replace(ways, most_out=found.most_out)
-    if found.window is None or (ways.window is not None and found.window > ways.window):
+    window, tokens_in, most_out = (_first(patterns, said) for patterns in (_WINDOW, _TOKENS_IN, _MOST_OUT))
+    if window is None and (characters := _first((_CHARACTERS,), said)):
+        window = characters // 4
+    if not (most_out or window or tokens_in) and _SPEAKS_OF_ROOM.search(said):
+        most_out = _first((_BOUND,), said)
+    if most_out and most_out < sent.room:
+        return replace(ways, most_out=most_out)
+    if window is None or (ways.window is not None and window > ways.window):
         return None
     weight = ways.weight
-    if found.tokens_in is None and (weight > 3 or 2 * (sent.tokens_in + sent.room) < found.window):
+    if tokens_in is None and (weight > 3 or 2 * (sent.tokens_in + sent.room) < window):
         return None  # asking for less would not help: the question itself is meant
-    if found.tokens_in:
-        weight = max(weight, (found.tokens_in + 8) / max(1, sent.tokens_in))
-    elif ways.window == found.window:  # refused though it should have fitted: it counts more than we do
+    if tokens_in:
+        weight = max(weight, (tokens_in + 8) / max(1, sent.tokens_in))
+    elif ways.window == window:  # refused though it should have fitted: it counts more than we do
         weight *= 1.5
-    learned = replace(ways, window=found.window, weight=weight)
+    learned = replace(ways, window=window, weight=weight)
     return learned if learned != ways else None
 
 
@@ -311,14 +289,7 @@ def after_reading(ways: Ways, tokens_in: int, read: int) -> tuple[Ways, bool]:
 
 
 def after_thinking(ways: Ways, thought: int, *, cut: bool, room: int) -> Ways:
-    """Learn how much a model thinks.
-
-    Args:
-        ways: what is known.
-        thought: tokens that it thought this time.
-        cut: it was cut off before it said anything.
-        room: tokens that it had for thoughts and answer.
-    """
+    """Learn how much a model thinks, of the tokens it thought, or of the `room` it had and was cut off before it spoke."""
     if cut:
         return replace(ways, thought=min(MOST_THOUGHT, max(FIRST_THOUGHT, 2 * room, ways.thought)))
     if thought > ways.thought // 2:
@@ -348,12 +319,8 @@ def listed(ways: Ways, name: str, models: Mapping[str, Wire]) -> Ways:
     if known.get("litellm_provider") != provider:
         return ways
     thinks = known.get("supports_reasoning") and provider != "anthropic"  # which thinks only where asked to
-    return replace(
-        ways,
-        window=known.get("max_input_tokens"),
-        most_out=known.get("max_output_tokens"),
-        thought=FIRST_ROOM_TO_THINK if thinks else 0,
-    )
+    thought = FIRST_ROOM_TO_THINK if thinks else 0
+    return replace(ways, window=known.get("max_input_tokens"), most_out=known.get("max_output_tokens"), thought=thought)
 
 
 def _first(patterns: tuple[re.Pattern[str], ...], said: str) -> int | None:

@@ -71,12 +71,7 @@ class ChatCompletions:
         return of_loop[self._url]
 
     async def pieces(self, body: Wire, key: str) -> AsyncGenerator[Wire]:
-        """Ask, and give the answer as it comes: piece by piece, or whole, whatever was asked for.
-
-        Raises:
-            Refused: the server declined, or its answer is none.
-            httpx2.HTTPError: it could not be reached, or broke off.
-        """
+        """Ask, and give the answer as it comes: piece by piece, or whole, whatever was asked for; one of `RAISED` else."""
         async with self._client().stream("POST", self._url, json=body, headers=bearer(key)) as response:
             if response.status_code in (404, 405) and urlsplit(self._url).path == _PATH:  # as people write addresses
                 self._url = self._url.removesuffix(_PATH) + "/v1" + _PATH
@@ -228,7 +223,7 @@ class ProviderAnswer:
     @property
     def came(self) -> bool:
         """Anything at all came."""
-        return bool(self.content or self.thoughts or self.called or self.refusal or self.usage)
+        return self != ProviderAnswer(finish=self.finish)
 
     @property
     def text(self) -> str:

@@ -25,11 +25,11 @@ from agents.core.budget import NOTHING, Spent, spent_by
 from agents.core.errors import ConfigError, ModelError, ModelFault
 from agents.core.prompts import PromptBook
 from agents.core.role import Model, OnText, Reply, Request
-from agents.core.settings import KEY_NAMES, NO_FALLBACKS, OFFLINE, Settings, address_of, has_key, own_address
+from agents.core.settings import BESIDE, KEY_NAMES, NO_FALLBACKS, OFFLINE, Settings, address_of, has_key, own_address
 from agents.llm.capabilities import KeptWays
 from agents.llm.litellm_errors import key_variable
 from agents.llm.litellm_model import ATTEMPTS, LiteLLMModel
-from agents.llm.model_names import IS_SERVER, cleaned, full_name, models_at, ollama_at, slots_at
+from agents.llm.model_names import IS_SERVER, full_name, models_at, ollama_at, slots_at
 from agents.llm.pacing import LOCAL, Pacing
 from agents.offline import OfflineModel
 
@@ -183,7 +183,7 @@ def choice_of(written: str, openai_base: str = "", variable: str = "DOSSIER_MODE
 
     A `ConfigError` where it can't be meant so, or no model server answers at the address that it is.
     """
-    if IS_SERVER.match(address := cleaned(written)):
+    if IS_SERVER.match(address := written.strip(BESIDE)):
         name, base = served_at(address_of(address), variable)
         return Choice(name, name.partition("/")[0], base, "OPENAI_API_KEY")
     name = full_name(written, variable=variable, openai_base=openai_base)

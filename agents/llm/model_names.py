@@ -34,24 +34,13 @@ _FAMILIES = (
 """Whose model a bare name is that begins so; all others are taken for OpenAI's."""
 
 
-def cleaned(value: str) -> str:
-    """Take away what is no part of a value: space around it, and quotes that a tool left from a `.env` file."""
-    return value.strip(BESIDE)
-
-
 def full_name(written: str, *, variable: str, openai_base: str = "") -> str:
-    """Give a model's name as `provider/model`.
+    """Give a model's name, as the operator wrote it into `variable`, as `provider/model`.
 
-    Args:
-        written: as the operator wrote it.
-        variable: where it was written, for the message.
-        openai_base: address of an OpenAI-compatible server; names without a known provider are then asked for there,
-            whole as they are.
-
-    Raises:
-        ConfigError: it can't be meant so; the message names variable, value and a likely fix.
+    With the address of an OpenAI-compatible server, names without a known provider are asked for there, whole as they
+    are. A `ConfigError` where it can't be meant so: it names variable, value and a likely fix.
     """
-    name = cleaned(written)
+    name = written.strip(BESIDE)
     if not name:
         raise ConfigError(f"{variable} is empty. Name a model as `provider/model`, or take the line away.")
     if name == OFFLINE:
@@ -108,18 +97,12 @@ class LocalServer:
     @property
     def line(self) -> str:
         """Say what it is and how it is chosen."""
-        return (
-            f"{self.kind} at {self.address} serves {', '.join(self.models[:3])}: DOSSIER_MODEL={self.address} uses it."
-        )
+        models = ", ".join(self.models[:3])
+        return f"{self.kind} at {self.address} serves {models}: DOSSIER_MODEL={self.address} uses it."
 
 
 def find_servers(ports: Iterable[tuple[int, str]] = PORTS, *, besides: int = 0) -> tuple[LocalServer, ...]:
-    """Look for model servers on loopback, all ports at once.
-
-    Args:
-        ports: where to look, and what usually listens there.
-        besides: our own port, which is left out.
-    """
+    """Look for model servers on loopback, all ports at once `besides` our own."""
     wanted = [(port, kind) for port, kind in ports if port != besides]
     with ThreadPoolExecutor(max_workers=max(1, len(wanted))) as pool:
         served = pool.map(lambda one: models_at(f"http://127.0.0.1:{one[0]}/v1", patience_s=PATIENCE_S), wanted)
@@ -133,11 +116,10 @@ def find_servers(ports: Iterable[tuple[int, str]] = PORTS, *, besides: int = 0) 
 def models_at(address: str, *, patience_s: float = 5.0, key: str = "") -> tuple[str, ...]:
     """Ask an OpenAI-compatible server which models it serves, those that answer first; empty when it does not say."""
     said = _asked(f"{address}/models", patience_s, key)
-    rows = said.get("data") or said.get("models") or []
-    rows = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-    return tuple(
-        sorted((str(name) for row in rows if (name := row.get("id"))), key=lambda name: bool(_MUTE.search(name)))
-    )
+    rows = said.get("data") or said.get("models")
+    rows = rows if isinstance(rows, list) else []
+    names = [str(row["id"]) for row in rows if isinstance(row, dict) and row.get("id")]
+    return tuple(sorted(names, key=lambda name: bool(_MUTE.search(name))))
 
 
 def ollama_at(address: str) -> str:

@@ -28,20 +28,9 @@ from agents.core.role import OnText, Request
 from agents.llm.capabilities import Ways
 from agents.llm.chat_completions import ProviderAnswer, Wire
 
-_BOUNDS = frozenset(
-    {"minLength", "maxLength", "minItems", "maxItems"} | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
-)
+_BOUNDS = frozenset("minLength maxLength minItems maxItems minimum maximum exclusiveMinimum exclusiveMaximum".split())
 """What a model can keep to when the schema is only text to it; the contract checks it in any case."""
-_REFUSED_WORDS = _BOUNDS | {
-    "title",
-    "default",
-    "examples",
-    "format",
-    "pattern",
-    "uniqueItems",
-    "multipleOf",
-    "discriminator",
-}
+_REFUSED_WORDS = _BOUNDS | {*"title default examples format pattern uniqueItems multipleOf discriminator".split()}
 """Words of a schema that strict modes refuse."""
 
 
@@ -169,12 +158,7 @@ class ReplyStream:
             self._text, self._at = text[fence.end() if fence else 0 :], "object"
         elif tag := OPENING.match(text):
             self._text, self._at = text[tag.end() :], "thoughts"
-        elif (
-            not text
-            or (fence and fence.end() == len(text))
-            or "```".startswith(text)
-            or (text[0] in "<[" and _MAY_BE_TAG.fullmatch(text))
-        ):
+        elif "```".startswith(text) or (fence and fence.end() == len(text)) or _MAY_BE_TAG.fullmatch(text):
             return False
         else:
             self._at = "prose"
