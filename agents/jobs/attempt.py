@@ -169,9 +169,7 @@ class Attempt:
             self.task.add_done_callback(lambda _: self.let_go())
             return
         # Whatever comes after is a run of its own, filled from the store.
-        self.handlers, self.task = {}, None
-        self.record.clear()
-        self.fresh.clear()
+        self.handlers, self.task, self.record, self.fresh = {}, None, {}, set()
 
     # ---- time
 
@@ -295,14 +293,25 @@ class Attempt:
             except BudgetExceeded as error:
                 return self._ended(failure=Failure.of(error))
         self.calls_made += 1
-        cut = asyncio.timeout(None)
+        cut, began = (
+            asyncio.timeout(None),
+            time.perf_counter(),
+        )  # not the job's clock, which counts for what is recorded
+
+        def tell(value: Frozen | None, error: str = "") -> None:
+            for watcher in self.watchers:
+                watcher(CallMade(current_trace(), pool, time.perf_counter() - began, value, error))
+
         try:
             async with cut:
                 if deadline := next((arg for arg in args if isinstance(arg, Deadline)), None):
                     self._timed[cut] = deadline
                     self.hasten()
-                value = (await self._watched(pool, fn, args)).model_dump_json()
+                done = await fn(*args)
+            tell(done)
+            return self._ended(done.model_dump_json())
         except DossierError as error:
+            tell(None, type(error).__name__)
             if isinstance(error, ModelError) and error.fault == "key" and self.on_key_missing is not None:
                 if not self._key_missing:
                     self._key_missing = True
@@ -313,27 +322,11 @@ class Attempt:
             if cut.expired():
                 said, notice = "cut off: the user shortened the run", "You shortened the run."
                 return self._ended(failure=Failure(type=TIME_UP, message=said, notice=notice))
+            tell(None, type(error).__name__)
             log.exception("step failed: %s", ctx.path)
             return self._ended(failure=Failure.of(error))
         finally:
             self._timed.pop(cut, None)
-        return self._ended(value)
-
-    async def _watched(self, pool: Pool, fn: StepFn, args: tuple[object, ...]) -> Frozen:
-        """Do an effect and tell the watchers, however it ends; being cut off is no call."""
-        began = time.perf_counter()  # not the job's clock, which counts for what is recorded
-
-        def report(value: Frozen | None, error: str = "") -> None:
-            for watcher in self.watchers:
-                watcher(CallMade(current_trace(), pool, time.perf_counter() - began, value, error))
-
-        try:
-            done = await fn(*args)
-        except Exception as error:
-            report(None, type(error).__name__)
-            raise
-        report(done)
-        return done
 
     def _ended(
         self, value: str = "", failure: Failure | None = None, *, spent: Spent | None = None, stopped: str = ""
@@ -400,11 +393,10 @@ class Attempt:
 
     def _stopped(self, path: str) -> StepRecord | None:
         """Record that the user dropped or stopped the branch, or one above it; None when not."""
-        if above := self.steering.dropped_above(path):
-            kind, word = DROPPED, "dropped"
-        elif above := self.steering.stopped_above(path):
+        kind, word = DROPPED, "dropped"
+        if not (above := self.steering.dropped_above(path)):
             kind, word = STOPPED, "stopped"
-        else:
-            return None
+            if not (above := self.steering.stopped_above(path)):
+                return None
         failure = Failure(type=kind, message=f"{word} by the user", notice=f"You {word} it.")
         return self._ended(failure=failure, stopped=above)

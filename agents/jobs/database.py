@@ -9,9 +9,9 @@ next of the rounds that it makes anyway.
 import asyncio
 import hashlib
 import logging
+import re
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,11 +34,7 @@ _version = sa.Table("research_version", sa.MetaData(), sa.Column("version_num", 
 
 
 def make_tables(connection: sa.Connection) -> None:
-    """Make the tables where there are none.
-
-    Raises:
-        ConfigError: another version of this program wrote them; nothing was changed.
-    """
+    """Make the tables where there are none; a `ConfigError` where another version of this program wrote them."""
     _version.create(connection, checkfirst=True)
     revision = connection.execute(sa.select(_version.c.version_num)).scalar()
     if revision is None:
@@ -62,14 +58,8 @@ def async_url(url: str, data_dir: Path) -> str:
     """Give the address of the store: the file in the data folder by default, else what the operator set, with the driver."""
     if not url:
         return f"sqlite+aiosqlite:///{data_dir / 'jobs.db'}"
-    for prefix, driver in (
-        ("postgresql://", "postgresql+asyncpg://"),
-        ("postgres://", "postgresql+asyncpg://"),
-        ("sqlite://", "sqlite+aiosqlite://"),
-    ):
-        if url.startswith(prefix):
-            return driver + url.removeprefix(prefix)
-    return url
+    url = re.sub(r"^postgres(ql)?://", "postgresql+asyncpg://", url)
+    return re.sub(r"^sqlite://", "sqlite+aiosqlite://", url)
 
 
 def plain_url(url: str) -> str:
@@ -104,11 +94,7 @@ class Database:
             return 0
 
     async def open(self) -> None:
-        """Make the tables where there are none.
-
-        Raises:
-            ConfigError: the database can't be read or written, or another version of this program wrote it.
-        """
+        """Make the tables where there are none; a `ConfigError` where that can't be done, or another version's are there."""
         try:
             if self.file is not None:
                 self.file.parent.mkdir(parents=True, exist_ok=True)
@@ -120,15 +106,11 @@ class Database:
             shown = sa.make_url(self.url).render_as_string(hide_password=True)
             raise ConfigError(f"The database {shown} can't be used: {_cause(error)}.") from error
 
-    @asynccontextmanager
-    async def begin(self) -> AsyncIterator[AsyncConnection]:
-        async with self.write.begin() as connection:
-            yield connection
+    def begin(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        return self.write.begin()
 
-    @asynccontextmanager
-    async def reading(self) -> AsyncIterator[AsyncConnection]:
-        async with self.read.connect() as connection:
-            yield connection
+    def reading(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        return self.read.connect()
 
     async def close(self) -> None:
         await self.write.dispose()
