@@ -56,7 +56,7 @@ async def test_a_job_without_a_key_rests_keeps_what_it_has_and_goes_on_when_it_i
         await until(lambda: job.awaits_key, 30)
         provider.slow.set()  # what was under way is kept
         await until(lambda: job.run.halted, 30)
-        row = (await kept.jobs.store.job(job.id))
+        row = await kept.jobs.store.job(job.id)
         assert (row.status, row.blocked_reason, job.error.notice) == ("blocked", "awaiting_key", NOTICE)
         assert row.note.startswith(NOTICE)
         assert list(await kept.jobs.store.steps(job.id)) == ["job/1#fetch:0"]
