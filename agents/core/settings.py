@@ -255,15 +255,19 @@ def usable_key(value: str) -> bool:
     return len(value) >= 8 and not any(mark in value.casefold() for mark in PLACEHOLDERS)
 
 
+def key_of(variable: str) -> str:
+    """Give what stands under the name of a key."""
+    return os.environ.get(variable, "").strip()
+
+
 def has_key(variable: str) -> bool:
     """Tell whether a key is set under this name that is no placeholder."""
-    return usable_key(os.environ.get(variable, ""))
+    return usable_key(key_of(variable))
 
 
 def key_state(variable: str) -> str:
     """Say in words what stands under the name of a key, without it."""
-    value = os.environ.get(variable, "")
-    return "usable" if usable_key(value) else "a placeholder" if value.strip() else "not set"
+    return "usable" if has_key(variable) else "a placeholder" if key_of(variable) else "not set"
 
 
 def own_address(provider: str) -> str:

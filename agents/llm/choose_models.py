@@ -13,7 +13,6 @@ set, and only where both are asked under their usual addresses.
 
 import asyncio
 import ipaddress
-import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +24,17 @@ from agents.core.budget import NOTHING, Spent, spent_by
 from agents.core.errors import ConfigError, ModelError, ModelFault
 from agents.core.prompts import PromptBook
 from agents.core.role import Model, OnText, Reply, Request
-from agents.core.settings import BESIDE, KEY_NAMES, NO_FALLBACKS, OFFLINE, Settings, address_of, has_key, own_address
+from agents.core.settings import (
+    BESIDE,
+    KEY_NAMES,
+    NO_FALLBACKS,
+    OFFLINE,
+    Settings,
+    address_of,
+    has_key,
+    key_of,
+    own_address,
+)
 from agents.llm.capabilities import KeptWays
 from agents.llm.litellm_errors import key_variable
 from agents.llm.litellm_model import ATTEMPTS, LiteLLMModel
@@ -195,7 +204,7 @@ def choice_of(written: str, openai_base: str = "", variable: str = "DOSSIER_MODE
 @lru_cache
 def served_at(address: str, variable: str) -> tuple[str, str]:
     """Name the model that a server of one's own serves, the first it lists; and give the address to ask it at."""
-    key = os.environ.get("OPENAI_API_KEY", "").strip()
+    key = key_of("OPENAI_API_KEY")
     below = (address, f"{address}/v1") if not urlsplit(address).path else (address,)
     base, models = next(((one, found) for one in below if (found := models_at(one, key=key))), (address, ()))
     if not models:
