@@ -37,7 +37,7 @@ def test_a_prompt_renders_its_declared_inputs():
 )
 def test_a_malformed_prompt_is_refused_with_the_reason(text, message):
     with pytest.raises(PromptError, match=message):
-        prompts.PromptBook([prompts.parse("p", text)]).compile()
+        prompts.PromptBook(p=prompts.parse("p", text)).compile()
 
 
 def test_a_malformed_template_is_refused_also_where_nobody_had_it_checked_before():
