@@ -62,6 +62,8 @@ class Word:
     """It ends with raised or lowered characters."""
     font: int = 0
     """Tells words of one font from those of others."""
+    is_table: bool = False
+    """It is the records of a ruled table."""
 
 
 @dataclass(frozen=True)
@@ -338,7 +340,7 @@ def _rows(lines: Sequence[Line]) -> dict[int, str]:
     A table is two rows or more, one below the other, in which wide spaces part the words. Cells stand in the columns of
     their whole table, so that an empty one moves no value under another head.
     """
-    written: dict[int, str] = {}
+    written = {at: line.text() for at, line in enumerate(lines) if line.words[0].is_table}
     for rows in filter(None, _tables(lines)):
         tight = {row[0]: lines[row[0]].parted(_TIGHT_GAP) for row in rows}
         wrapped = [lines[at] for row in rows for at in row[1:]]

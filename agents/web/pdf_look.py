@@ -13,6 +13,7 @@ from pypdfium2 import PdfMatrix
 
 from agents.nlp.tokens import one_line
 from agents.web.pdf_layout import Word
+from agents.web.pdf_tables import Rule
 
 _SPECK = 1.5  # points of a letter that nobody can read
 _FAINT = 12  # of 255, what parts ink from nothing
@@ -38,7 +39,7 @@ class _Shape:
 
     at: int
     """Its place in the order of drawing."""
-    kind: Literal["picture", "plain", "other"]
+    kind: Literal["picture", "plain", "frame", "other"]
     box: Box
     colour: Colour | None
     opaque: bool
@@ -53,6 +54,8 @@ class _Ink:
     font: int
     clip: Box | None
     """What of the page it is cut to."""
+    veiled: bool
+    """It is drawn with a mask, or as a part of something that is."""
 
 
 class Look:
@@ -66,11 +69,13 @@ class Look:
         self._page, self._text_page = page, text_page
         self._edges: Box = page.get_bbox()
         self._known: dict[int, _Ink] = {}
-        self._order: dict[int, tuple[int, Box | None]] = {}
+        self._order: dict[int, tuple[int, Box | None, bool]] = {}
         self._has_layers = has_layers
         self._shapes: list[_Shape] = []
         self.bars: list[Box] = []
         """Level lines."""
+        self.rules: tuple[list[Rule], list[Rule]] = [], []
+        """All level and all upright lines, of frames too."""
         self._look_through()
 
     def set(self, at: int, letter: str = "") -> Style:
@@ -97,11 +102,12 @@ class Look:
         if word.right < left or word.left > right or word.top < bottom or word.bottom > top:
             return False
         ink = self._of(at)
-        if word.top - word.bottom < _SPECK or self._is_struck(word) or (ink.clip and not _holds(ink.clip, word)):
-            return False
-        if self._has_layers and not self._is_drawn(word):
+        if word.top - word.bottom < _SPECK or self.is_struck(word) or (ink.clip and not _holds(ink.clip, word)):
             return False
         around = [shape for shape in self._shapes if _holds(shape.box, word)]
+        is_unsure = self._has_layers or ink.veiled or any(shape.kind == "frame" for shape in around)
+        if is_unsure and not self._is_drawn(word):
+            return False
         over = [shape for shape in around if shape.at > ink.at and shape.opaque]
         if ink.colour == "none" or any(shape.kind == "picture" for shape in over):
             return self._is_scan and not any(shape.kind == "plain" for shape in over)
@@ -140,7 +146,7 @@ class Look:
         return bytes(drawn.buffer), drawn.stride, drawn.height
 
     def _is_drawn(self, word: Word) -> bool:
-        """Tell a word of a layer that is switched on: where it stands, a viewer draws something."""
+        """Tell a word that a viewer draws: of a layer that is switched on, or in a frame."""
         pixels, stride, height = self._picture
         left, _, _, top = self._edges
         first, last = (max(0, int((edge - left) * _SCALE)) for edge in (word.left, word.right))
@@ -148,7 +154,8 @@ class Look:
         seen = [pixels[row * stride + first : row * stride + min(last + 1, stride)] for row in rows]
         return max(map(max, filter(None, seen)), default=0) - min(map(min, filter(None, seen)), default=0) > _NEAR
 
-    def _is_struck(self, word: Word) -> bool:
+    def is_struck(self, word: Word) -> bool:
+        """Tell a word with a line through all of it."""
         width = word.right - word.left
         return any(min(right, word.right) - max(left, word.left) > 0.9 * width for left, right in self.through(word))
 
@@ -174,23 +181,30 @@ class Look:
             red, green, blue, alpha = (part.value for part in parts)
             colour = "none" if alpha < _FAINT else (red, green, blue)
         font = raw.FPDFTextObj_GetFont(thing) if thing else None
-        order, clip = self._order.get(address, (0, None))
+        order, clip, veiled = self._order.get(address, (0, None, False))
         return _Ink(
-            round(size, 2), round(up.value, 2), colour, order, ctypes.addressof(font.contents) if font else 0, clip
+            round(size, 2),
+            round(up.value, 2),
+            colour,
+            order,
+            ctypes.addressof(font.contents) if font else 0,
+            clip,
+            veiled,
         )
 
     def _look_through(self) -> None:
         """Note the order in which letters and shapes are drawn."""
         things = _things(raw.FPDFPage_CountObjects, raw.FPDFPage_GetObject, self._page)
-        for at, (thing, kind, moved) in enumerate(things, start=1):
+        for at, (thing, kind, moved, is_veiled) in enumerate(things, start=1):
             if kind == raw.FPDF_PAGEOBJ_TEXT:
-                self._order[ctypes.addressof(thing.contents)] = at, _clip_of(thing, moved)
+                self._order[ctypes.addressof(thing.contents)] = at, _clip_of(thing, moved), is_veiled
             elif kind in {raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING}:
                 edges = [ctypes.c_float() for _ in range(4)]
                 raw.FPDFPageObj_GetBounds(thing, *edges)
                 left, bottom, right, top = (edge.value for edge in edges)
                 box = left, bottom, right, top
                 self._note(at, thing, kind, moved.on_rect(*box) if moved else box)
+                self._rule(thing, moved)
         if len(self._shapes) > _MAX_SHAPES:
             self._shapes.sort(key=lambda one: -_area(one.box))
             del self._shapes[_MAX_SHAPES:]
@@ -199,6 +213,23 @@ class Look:
             if raw.FPDFAnnot_GetSubtype(mark) == raw.FPDF_ANNOT_STRIKEOUT:
                 self.bars += _crossed(mark)
             raw.FPDFPage_CloseAnnot(mark)
+
+    def _rule(self, thing: raw.FPDF_PAGEOBJECT, moved: PdfMatrix | None) -> None:
+        """Note the straight lines of a path."""
+        count = raw.FPDFPath_CountSegments(thing)
+        if not 1 < count <= _MAX_SHAPES or sum(map(len, self.rules)) > 10 * _MAX_SHAPES:
+            return
+        matrix, across, up, before = _matrix_of(thing, moved), ctypes.c_float(), ctypes.c_float(), (0.0, 0.0)
+        for n in range(count):
+            segment = raw.FPDFPath_GetPathSegment(thing, n)
+            raw.FPDFPathSegment_GetPoint(segment, across, up)
+            point = matrix.on_point(across.value, up.value)
+            (left, right), (low, high) = (sorted(pair) for pair in zip(before, point, strict=True))
+            if raw.FPDFPathSegment_GetType(segment) == raw.FPDF_SEGMENT_LINETO and high - low < _BAR:
+                self.rules[0].append((low, left, right))
+            elif raw.FPDFPathSegment_GetType(segment) == raw.FPDF_SEGMENT_LINETO and right - left < _BAR:
+                self.rules[1].append((left, low, high))
+            before = point
 
     def _note(self, at: int, thing: raw.FPDF_PAGEOBJECT, kind: int, box: Box) -> None:
         if kind == raw.FPDF_PAGEOBJ_IMAGE:
@@ -217,10 +248,18 @@ class Look:
         red, green, blue, alpha = (part.value for part in parts)
         if known and alpha < _FAINT:
             return
-        is_plain = known and raw.FPDFPath_CountSegments(thing) <= _PLAIN
-        is_opaque = is_plain and alpha > 255 - _FAINT and not raw.FPDFPageObj_HasTransparency(thing)
-        colour = (red, green, blue) if is_plain and is_opaque else None
-        self._shapes.append(_Shape(at, "plain" if is_plain else "other", box, colour, bool(is_opaque)))
+        segments = raw.FPDFPath_CountSegments(thing) if known else 0
+        is_plain = 0 < segments <= _PLAIN
+        begins = [
+            raw.FPDFPathSegment_GetType(raw.FPDFPath_GetPathSegment(thing, n)) == raw.FPDF_SEGMENT_MOVETO
+            for n in range(segments if is_plain else 0)
+        ]
+        is_frame = sum(begins[:-1]) > 1  # such as the edges of a cell
+        is_opaque = is_plain and not is_frame and alpha > 255 - _FAINT and not raw.FPDFPageObj_HasTransparency(thing)
+        colour = (red, green, blue) if is_opaque else None
+        self._shapes.append(
+            _Shape(at, "frame" if is_frame else "plain" if is_plain else "other", box, colour, is_opaque)
+        )
 
 
 def _area(box: Box) -> float:
@@ -253,18 +292,26 @@ def _clip_of(thing: raw.FPDF_PAGEOBJECT, moved: PdfMatrix | None) -> Box | None:
 
 def _things(
     count: Callable[..., int], get: Callable[..., raw.FPDF_PAGEOBJECT], page: object, moved: PdfMatrix | None = None, depth: int = 1
-) -> Iterator[tuple[raw.FPDF_PAGEOBJECT, int, PdfMatrix | None]]:  # fmt: skip
-    """Walk what is drawn on a page or in a form, in its order, into the forms within; None is moved nowhere."""
+) -> Iterator[tuple[raw.FPDF_PAGEOBJECT, int, PdfMatrix | None, bool]]:  # fmt: skip
+    """Walk what is drawn on a page or in a form, in its order, into the forms within; None is moved nowhere.
+
+    The last of what is told is whether it is drawn half, or with a mask.
+    """
     for thing in (get(page, at) for at in range(count(page))):
-        kind = raw.FPDFPageObj_GetType(thing)
+        kind, is_veiled = raw.FPDFPageObj_GetType(thing), bool(raw.FPDFPageObj_HasTransparency(thing))
         if kind == raw.FPDF_PAGEOBJ_FORM and depth < _MAX_DEPTH:
-            matrix = raw.FS_MATRIX()
-            raw.FPDFPageObj_GetMatrix(thing, matrix)
-            own = PdfMatrix.from_raw(matrix)
-            inner = own.multiply(moved) if moved else own
-            yield from _things(raw.FPDFFormObj_CountObjects, raw.FPDFFormObj_GetObject, thing, inner, depth + 1)
+            inner = _matrix_of(thing, moved)
+            for one in _things(raw.FPDFFormObj_CountObjects, raw.FPDFFormObj_GetObject, thing, inner, depth + 1):
+                yield *one[:3], one[3] or is_veiled
         else:
-            yield thing, kind, moved
+            yield thing, kind, moved, is_veiled
+
+
+def _matrix_of(thing: raw.FPDF_PAGEOBJECT, moved: PdfMatrix | None) -> PdfMatrix:
+    matrix = raw.FS_MATRIX()
+    raw.FPDFPageObj_GetMatrix(thing, matrix)
+    own = PdfMatrix.from_raw(matrix)
+    return own.multiply(moved) if moved else own
 
 
 def _crossed(mark: raw.FPDF_ANNOTATION) -> Iterator[Box]:

@@ -23,6 +23,7 @@ from agents.web.decoding import MAX_NAME, Document, file_name, iso_date, title_o
 from agents.web.formulas import grouped, lowered, raised, runs_joined
 from agents.web.pdf_layout import Flow, Line, Word, lines_of, without_heads
 from agents.web.pdf_look import Box, Look, Style, with_fields
+from agents.web.pdf_tables import with_tables
 from agents.web.url_key import host_of
 
 SCAN = "it is a scan without text"
@@ -145,7 +146,7 @@ def _words(page: pypdfium2.PdfPage, *, has_layers: bool) -> Iterator[Word]:
             if before.text not in "AIO" or joined.casefold() in stop_words("en"):
                 found[-1] = replace(word, text=joined, left=before.left)
                 continue
-        elif before and (script := _script_after(before, word)):
+        elif before and (script := _script_after(before, word) or _rest(before, word)):
             found[-1] = replace(
                 before, text=before.text + script, right=word.right, ends_line=word.ends_line, after_script=True
             )
@@ -153,7 +154,7 @@ def _words(page: pypdfium2.PdfPage, *, has_layers: bool) -> Iterator[Word]:
         if before and before.ends_line and _goes_on(before, word):
             found[-1] = replace(before, ends_line=False)
         found.append(word)
-    yield from with_fields(found, page)
+    yield from with_tables(with_fields(found, page), *look.rules)
 
 
 def _drawn(text_page: pypdfium2.PdfTextPage, look: Look) -> Iterator[Word]:
@@ -164,6 +165,7 @@ def _drawn(text_page: pypdfium2.PdfTextPage, look: Look) -> Iterator[Word]:
         text, places = _one_by_one(text_page, count)
     box = raw.FS_RECTF()
     found = list(_WORD.finditer(text))
+    held: Word | None = None
     for at, match in enumerate(found):
         between = text[match.end() : found[at + 1].start()] if at + 1 < len(found) else "\n"
         first, last = places[match.start()], places[match.end() - 1]
@@ -182,13 +184,17 @@ def _drawn(text_page: pypdfium2.PdfTextPage, look: Look) -> Iterator[Word]:
             written, left, max(right, left), bottom, top, "\n" in between, "\ufffe" in between, size, baseline, is_script,
             look.font(first),
         )  # fmt: skip
-        if written and look.shows(first, word):
+        if held and look.is_struck(word) and word.baseline == held.baseline:
+            held = replace(held, right=word.right, ends_line=word.ends_line)  # no gap between cells
+        elif written and look.shows(first, word):
             if crossed := look.through(word):
                 middles = (sum(_box(text_page, places[one], box)[::2]) / 2 for one in range(*match.span()))
                 kept = (not any(left <= at <= right for left, right in crossed) for at in middles)
                 word = replace(word, text="".join(map(visible, compress(match[0], kept))))
             if word.text:
-                yield word
+                yield from filter(None, (held,))
+                held = word
+    yield from filter(None, (held,))
 
 
 def _with_fractions(words: list[Word], look: Look) -> list[Word]:
@@ -268,6 +274,12 @@ def _script_after(before: Word, word: Word) -> str:
     if not kind or len(word.text) > _MARK or (is_large and not (gap < 0.12 * before.size and word.text.isdigit())):
         return ""
     return raised(word.text) if kind == "raised" else lowered(word.text)
+
+
+def _rest(before: Word, word: Word) -> str:
+    """Give the letters that follow an index within a word."""
+    is_near = before.after_script and before.ends_line and abs(word.left - before.right) < 0.08 * before.size
+    return word.text if is_near and word.baseline == before.baseline and word.text[0].isalnum() else ""
 
 
 def _goes_on(before: Word, word: Word) -> bool:

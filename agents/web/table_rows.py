@@ -164,7 +164,9 @@ def _count_heads(rows: Sequence[Row], *, is_data: bool) -> int:
         return 0
     first, second = rows[0], rows[1]
     is_below = None in first or second[0] in {"", None, first[0]}
-    has_figures = [any(_FIGURE.search(cell or "") for cell in row) for row in rows[1:3]]
+    has_figures = [
+        any(_FIGURE.search(cell or "") and not _YEAR.fullmatch(cell or "") for cell in row) for row in rows[1:3]
+    ]
     heads = 2 if is_below and has_figures == [False, True] else 1
     if is_data:
         return heads

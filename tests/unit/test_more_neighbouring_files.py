@@ -273,6 +273,10 @@ html('a box of pairs with a title', '<table><tr><th colspan=2>Dam and spillways<
 html('hidden by nested rules', '<div class=card><p class=z>HIDDEN</p><p class=y>HIDDEN</p><p>It has 3 gates.</p></div><p class=y>It is old.</p>', HEAD + 'It has 3 gates.\n\nIt is old.', '.card{color:#111;& .z{display:none} .y{margin:0;@media screen{opacity:0}}}')
 rows('the mark within a quoted head', b'Jahr;"Kosten; gesamt"\r\n1994;1.412,5\r\n1995;98,25\r\n', 'Jahr: 1994; Kosten; gesamt: 1.412,5.\nJahr: 1995; Kosten; gesamt: 98,25.')
 rows('lines above quoted cells', b'Source: harbour office, 1996\n\nYear,Region,Deaths\n1994,North,4\n1995,"South, low",12\n', 'Source: harbour office, 1996\nYear: 1994; Region: North; Deaths: 4.\nYear: 1995; Region: South, low; Deaths: 12.')
+pdf('ruled cells over columns and rows', typeset(f'{DAM}\n\n#table(columns: 3, align: horizon, table.cell(rowspan: 2)[Part], table.cell(colspan: 2)[Cost], [1994], [1995], table.cell(rowspan: 2)[Road], [4], [12], [5], [], [Wall of the\\ old town], [8], [9])\n\nIt has 3 gates.'), DAM + '\n\nPart: Road; Cost – 1994: 4; Cost – 1995: 12.\nPart: Road; Cost – 1994: 5.\nPart: Wall of the old town; Cost – 1994: 8; Cost – 1995: 9.\n\nIt has 3 gates.')
+pdf('words in a frame', drawn(b'62 690 300 30 re 63 691 298 28 re f*', shown(b'72 700 Td (It has 3 gates.) Tj')), DAM + ' It has 3 gates.')
+pdf('a group without ink', drawn(b'/G1 gs /X1 Do', shown(b'72 640 Td (It has 3 gates.) Tj'), resources=b'/ExtGState << /G1 << /ca 0 >> >> /XObject << /X1 6 0 R >>', more=(b'<< /Type /XObject /Subtype /Form /Group << /S /Transparency >> /BBox [0 0 600 800] /Resources << /Font << /F1 5 0 R >> >> /Length 42 >>\nstream\nBT /F1 12 Tf 72 700 Td (ORDER ORDER) Tj ET\nendstream',)).replace(b'/X1 Do', b'/X1 Do /G2 gs').replace(b'/G1 <<', b'/G2 << /ca 1 >> /G1 <<'), DAM + ' It has 3 gates.')
+pdf('a struck word leaves no gap', typeset('The wall cost #strike[4000000000] 49 million crowns in all.'), 'The wall cost 49 million crowns in all.')
 
 # fmt: on
 
