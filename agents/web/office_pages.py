@@ -28,7 +28,7 @@ OTHER_GROUND = "background:other"  # a colour that is not known: nothing on it i
 _MADE_BY = {"python-docx", "openpyxl"}  # a library that wrote the file is no author
 _TEMPLATE_DATE = "2013-12-23"  # of one of these
 # Signs of the font Symbol by the last two digits of their codes.
-_SIGNS = dict(zip("61 62 67 64 65 68 6C 6D 70 72 73 74 66 77 44 53 57 A3 A5 B0 B1 B3 B4 B6 B7 B8 B9 BA BB D6 D7 E5 F2".split(),
+SIGNS = dict(zip("61 62 67 64 65 68 6C 6D 70 72 73 74 66 77 44 53 57 A3 A5 B0 B1 B3 B4 B6 B7 B8 B9 BA BB D6 D7 E5 F2".split(),
     "αβγδεηλμπρστφωΔΣΩ≤∞°±≥×∂•÷≠≡≈√⋅∑∫", strict=True))  # fmt: skip
 _NEVER_IN_WORD = ("del", "moveFrom", "instrText", "delText", "Fallback", "rt", "cellDel")
 _NEVER_IN_ODF = (
@@ -144,7 +144,7 @@ def _dress_word(body: Element, styles: Mapping[str, Element]) -> None:
         "tab": lambda _: " ",
         "noBreakHyphen": lambda _: "-",
         "oMath": formula,
-        "sym": lambda node: _SIGNS.get(node.get("char", "").upper()[-2:], "\ufffd"),
+        "sym": lambda node: SIGNS.get(node.get("char", "").upper()[-2:], "\ufffd"),
         "ffData": _chosen,
     }
     for node in list(body.iter(*write)):

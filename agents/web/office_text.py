@@ -22,6 +22,7 @@ from agents.web.decoding import Document
 from agents.web.formulas import formula, lowered, raised, runs_joined
 from agents.web.html_tree import Element, drop, laid_out, put_text, renamed, styled, whole_text
 from agents.web.office_pages import (
+    SIGNS,
     OF_XML,
     OTHER_GROUND,
     WHITE_OF_A_THEME,
@@ -306,7 +307,7 @@ def rich_text(text: str) -> str:
     lines: list[str] = []
     for is_row, group in groupby(plain.split("\n"), lambda line: line.endswith("|")):
         if is_row:
-            lines += records(line[:-1].split("|") for line in group)
+            lines += records([cell.strip() for cell in line[:-1].split("|")] for line in group)
             continue
         for line in group:
             notes = [note for note in _RTF_NOTE.findall(line) if note.strip()]
@@ -319,15 +320,17 @@ def _rtf_marked(text: str) -> Iterator[str]:
     """Give an RTF file without the words that no reader sees, and with signs around those that are raised or notes."""
     white = {number for number, colour in enumerate(_rtf_colours(text)) if colour and min(colour) > 255 - 24}
     hidden, mark = frozenset[str](), ""  # what hides the words at hand, and what they are
-    groups: list[tuple[frozenset[str], str]] = []
+    symbols = set(re.findall(r"\\f(\d+)\\[^;]{0,99}?\bSymbol;", text[:100_000]))
+    groups: list[tuple[frozenset[str], str, bool]] = []
     notes = 0  # the depth of the note that is open
-    for token in _RTF_TOKEN.finditer(text):
+    is_cell = is_symbol = False
+    for token in _RTF_TOKEN.finditer(re.sub(r"\\\*\s?(\\(?:footnote|shpinst)\b)", r"\1", text)):
         word, number, brace = token[1] or "", token[2], token[3] or ""
         before = mark
         if brace == "{":
-            groups.append((hidden, mark))
+            groups.append((hidden, mark, is_symbol))
         elif brace == "}":
-            hidden, mark = groups.pop() if groups else (hidden, "")
+            hidden, mark, is_symbol = groups.pop() if groups else (hidden, "", False)
             if notes and len(groups) < notes:
                 notes = 0
                 yield f"\\u{_code(_END)}?"
@@ -346,12 +349,21 @@ def _rtf_marked(text: str) -> Iterator[str]:
             notes = len(groups)
             yield f"\\u{_code(_NOTE)}?"
             continue
+        elif word in {"intbl", "pard"} and not notes:
+            is_cell = word == "intbl"
+        elif word in {"shp", "shpinst", "shptxt"} or (word == "par" and is_cell):
+            yield " " if is_cell else "\\par " * (word == "shptxt")
+            continue
+        elif word == "f":
+            is_symbol = number in symbols
         if mark != before:
             yield (f"\\u{_code(_END)}?" if before else "") + (f"\\u{_code(mark)}?" if mark else "")
         if brace or (word and not (notes and word in {"par", "pard"})):
             yield token[0] if word not in _RTF_SHIFTS else ""
         elif not hidden and not word:
-            yield token[0]
+            codes = [token[0][2:]] if token[0].startswith("\\'") else [f"{ord(one):x}" for one in token[0]]
+            signs = [SIGNS.get(code.upper(), "") for code in codes if is_symbol]
+            yield "".join(f"\\u{ord(sign)}?" for sign in signs) if all(signs) and signs else token[0]
 
 
 def _code(sign: str) -> int:

@@ -277,6 +277,7 @@ pdf('ruled cells over columns and rows', typeset(f'{DAM}\n\n#table(columns: 3, a
 pdf('words in a frame', drawn(b'62 690 300 30 re 63 691 298 28 re f*', shown(b'72 700 Td (It has 3 gates.) Tj')), DAM + ' It has 3 gates.')
 pdf('a group without ink', drawn(b'/G1 gs /X1 Do', shown(b'72 640 Td (It has 3 gates.) Tj'), resources=b'/ExtGState << /G1 << /ca 0 >> >> /XObject << /X1 6 0 R >>', more=(b'<< /Type /XObject /Subtype /Form /Group << /S /Transparency >> /BBox [0 0 600 800] /Resources << /Font << /F1 5 0 R >> >> /Length 42 >>\nstream\nBT /F1 12 Tf 72 700 Td (ORDER ORDER) Tj ET\nendstream',)).replace(b'/X1 Do', b'/X1 Do /G2 gs').replace(b'/G1 <<', b'/G2 << /ca 1 >> /G1 <<'), DAM + ' It has 3 gates.')
 pdf('a struck word leaves no gap', typeset('The wall cost #strike[4000000000] 49 million crowns in all.'), 'The wall cost 49 million crowns in all.')
+rich('as pandoc writes it', rb"{\rtf1\ansi{\fonttbl{\f0 Arial;}{\f3\froman\fcharset2{\*\panose 0505}Symbol;}} Deaths{\super\chftn}{\*\footnote\chftn\~\plain\pard {\pard Without children.\par}} fell by {\f3\'a3} 5.\par {\trowd\cellx1\cellx2{{\pard\intbl Year\par}\cell}{{\pard\intbl Deaths\par}\cell}\intbl\row}{\trowd\cellx1\cellx2{{\pard\intbl 1994\par}\cell}{{\pard\intbl 412\par}\cell}\intbl\row}\pard{\shp{\*\shpinst{\sp{\sn HIDDEN}{\sv 1}}{\shptxt \pard In a box.\par}}}\pard The end.\par}", 'Deaths fell by ≤ 5.\nNote: Without children.\nYear: 1994; Deaths: 412.\n\nIn a box.\nThe end.')
 
 # fmt: on
 
