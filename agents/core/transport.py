@@ -105,6 +105,9 @@ def prepare() -> None:
     Raises:
         ConfigError: a proxy or a file of certificates can't be used; the message holds no password.
     """
+    for name, written in list(os.environ.items()):
+        if name.lower().endswith("_proxy") and written.startswith("socks://"):  # as desktops set it
+            os.environ[name] = written.replace("socks", "socks5", 1)
     for variable, proxy in proxies().items():
         scheme = urlsplit(proxy).scheme
         if scheme not in SCHEMES or not urlsplit(proxy).hostname:

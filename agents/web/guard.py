@@ -220,7 +220,10 @@ class Guard:
             raise socket.gaierror(socket.EAI_NONAME, "no address")
         if opened is None and not all(self._is_open(address) for address in addresses):
             raise Blocked(INSIDE)
-        return [Target(address, port) for address in addresses[:MAX_DIALLED]]
+        # A machine with one version of IP alone reaches one of them, so the first of each version is among those tried.
+        firsts = {":" in address: address for address in reversed(addresses)}
+        ordered = dict.fromkeys((addresses[0], *firsts.values(), *addresses))
+        return [Target(address, port) for address in [*ordered][:MAX_DIALLED]]
 
     def _check_host(self, host: str) -> None:
         name = _plain(host)
@@ -315,7 +318,11 @@ def port_of(url: httpx2.URL) -> int:
 
 
 def _plain(host: str) -> str:
-    return host.lower().removesuffix(".").strip("[]")
+    """Write a host as all of its spellings are written: `0:0:0:0:0:0:0:1` is `::1`."""
+    host = host.lower().removesuffix(".").strip("[]")
+    with suppress(ValueError):
+        return str(ipaddress.ip_address(host))
+    return host
 
 
 def _is_numeric(name: str) -> bool:

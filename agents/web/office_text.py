@@ -22,9 +22,9 @@ from agents.web.decoding import Document
 from agents.web.formulas import formula, lowered, raised, runs_joined
 from agents.web.html_tree import Element, drop, laid_out, put_text, renamed, styled, whole_text
 from agents.web.office_pages import (
-    SIGNS,
     OF_XML,
     OTHER_GROUND,
+    SIGNS,
     WHITE_OF_A_THEME,
     document_of,
     facts_of,
@@ -293,6 +293,7 @@ _RTF_TOKEN = re.compile(r"\\([a-zA-Z]+)(-?\d+)? ?|([{}])|\\'[0-9a-fA-F]{2}|\\[^a
 _RTF_HIDES = {"strike", "striked", "v", "deleted"}
 _RTF_SPECK = 4  # half points of a letter that cannot be read
 _UP, _DOWN, _NOTE, _END = "\ue001", "\ue002", "\ue003", "\ue004"
+_RTF_BOX = re.compile(r"\\\*\s?(?=\\footnote)|\\\*\s?\\shpinst\b|\\shp\b")  # beginnings that a reader passes over
 _RTF_SHIFTS = {"super": _UP, "up": _UP, "sub": _DOWN, "dn": _DOWN}
 _RTF_RAISED = re.compile(f"([{_UP}{_DOWN}])([^{_UP}-{_END}]*){_END}")
 _RTF_NOTE = re.compile(f"{_NOTE}([^{_END}]*){_END}")
@@ -319,14 +320,16 @@ def rich_text(text: str) -> str:
 def _rtf_marked(text: str) -> Iterator[str]:
     """Give an RTF file without the words that no reader sees, and with signs around those that are raised or notes."""
     white = {number for number, colour in enumerate(_rtf_colours(text)) if colour and min(colour) > 255 - 24}
-    hidden, mark = frozenset[str](), ""  # what hides the words at hand, and what they are
     symbols = set(re.findall(r"\\f(\d+)\\[^;]{0,99}?\bSymbol;", text[:100_000]))
+    hidden, mark = frozenset[str](), ""  # what hides the words at hand, and what they are
+    is_cell = is_symbol = False
     groups: list[tuple[frozenset[str], str, bool]] = []
     notes = 0  # the depth of the note that is open
-    is_cell = is_symbol = False
-    for token in _RTF_TOKEN.finditer(re.sub(r"\\\*\s?(\\(?:footnote|shpinst)\b)", r"\1", text)):
+    for token in _RTF_TOKEN.finditer(_RTF_BOX.sub("", text).replace("\\shptxt", "\\par ")):
         word, number, brace = token[1] or "", token[2], token[3] or ""
         before = mark
+        is_cell = word == "intbl" if word in {"intbl", "pard"} and not notes else is_cell
+        is_symbol = number in symbols if word == "f" else is_symbol
         if brace == "{":
             groups.append((hidden, mark, is_symbol))
         elif brace == "}":
@@ -339,31 +342,29 @@ def _rtf_marked(text: str) -> Iterator[str]:
         elif word in {"cf", "fs"}:
             unseen = int(number or 0) in white if word == "cf" else int(number or 24) <= _RTF_SPECK
             hidden = hidden | {word} if unseen else hidden - {word}
-        elif word == "plain":
-            hidden, mark = frozenset(), ""
+        elif word in {"plain", "nosupersub"}:
+            hidden, mark = frozenset() if word == "plain" else hidden, ""
         elif word in _RTF_SHIFTS:
             mark = "" if number == "0" else _RTF_SHIFTS[word]
-        elif word == "nosupersub":
-            mark = ""
         elif word == "footnote":
             notes = len(groups)
             yield f"\\u{_code(_NOTE)}?"
             continue
-        elif word in {"intbl", "pard"} and not notes:
-            is_cell = word == "intbl"
-        elif word in {"shp", "shpinst", "shptxt"} or (word == "par" and is_cell):
-            yield " " if is_cell else "\\par " * (word == "shptxt")
-            continue
-        elif word == "f":
-            is_symbol = number in symbols
         if mark != before:
             yield (f"\\u{_code(_END)}?" if before else "") + (f"\\u{_code(mark)}?" if mark else "")
-        if brace or (word and not (notes and word in {"par", "pard"})):
+        if word == "par" and is_cell:
+            yield " "
+        elif brace or (word and not (notes and word in {"par", "pard"})):
             yield token[0] if word not in _RTF_SHIFTS else ""
         elif not hidden and not word:
-            codes = [token[0][2:]] if token[0].startswith("\\'") else [f"{ord(one):x}" for one in token[0]]
-            signs = [SIGNS.get(code.upper(), "") for code in codes if is_symbol]
-            yield "".join(f"\\u{ord(sign)}?" for sign in signs) if all(signs) and signs else token[0]
+            yield (_rtf_signs(token[0]) if is_symbol else "") or token[0]
+
+
+def _rtf_signs(written: str) -> str:
+    """Give what letters mean in the font Symbol; empty where one of them is not known."""
+    codes = [written[2:]] if written.startswith("\\'") else [f"{ord(letter):x}" for letter in written]
+    signs = [SIGNS.get(code.upper(), "") for code in codes]
+    return "".join(f"\\u{ord(sign)}?" for sign in signs) if all(signs) else ""
 
 
 def _code(sign: str) -> int:

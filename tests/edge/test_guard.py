@@ -242,6 +242,21 @@ async def test_a_loopback_server_is_never_reached_unless_it_was_opened(httpserve
     assert "/in" not in [request.path for request, _ in httpserver.log]
 
 
+async def test_of_a_name_with_many_addresses_one_of_each_version_of_ip_is_tried():
+    async def names(host, port):
+        return [*(f"2606:4700::{at}" for at in range(1, 7)), "1.1.1.1"]
+
+    targets = await Guard(resolver=names).targets("six.example.org", 443)
+
+    assert [host for host, _ in targets] == ["2606:4700::1", "1.1.1.1", "2606:4700::2", "2606:4700::3"]
+
+
+def test_an_opened_address_of_version_6_is_known_in_every_spelling():
+    allowed = AllowedHosts.parse("[0:0:0:0:0:0:0:1]:8080")
+
+    assert Guard(allowed).check("http://[::1]:8080/a").host == "::1"
+
+
 def test_international_names_are_reached_by_their_ascii_form():
     assert Guard().check("https://münchen.example/eis").raw_host == b"xn--mnchen-3ya.example"
 

@@ -238,7 +238,7 @@ async def test_a_socks_proxy_is_used_where_its_package_is_installed_and_explaine
         writer.close()
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    address = f"socks5://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    address = f"socks://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     through(ALL_PROXY=address)
     fetcher = Fetcher(resolver=resolving())
     assert (await fetcher.fetch("http://ferry.example.org/day", named_by_user=True)).body.decode() == PAGE
@@ -252,8 +252,8 @@ async def test_a_socks_proxy_is_used_where_its_package_is_installed_and_explaine
 
 
 def test_what_is_no_proxy_or_no_file_is_refused_in_one_line_without_its_password(through, monkeypatch, tmp_path):
-    with pytest.raises(ConfigError, match="'socks://host:1' is no proxy") as caught:
-        through(ALL_PROXY="socks://me:secret@host:1")
+    with pytest.raises(ConfigError, match="'ftp://host:1' is no proxy") as caught:
+        through(ALL_PROXY="ftp://me:secret@host:1")
     assert "secret" not in str(caught.value)
     monkeypatch.delenv("ALL_PROXY")
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
