@@ -221,6 +221,7 @@ _KIND = {
 _OR = re.compile(r"\b(?:or|oder|ou|o)\b", re.IGNORECASE)
 _WHICH = re.compile(r"\b(?:which|what|welche\w*|quel\w*|qué|cuál\w*)\b", re.IGNORECASE)
 _EACH = re.compile(r"\b(?:each|both|respective\w*|jeweils|beide\w*|chacun\w*|cada un[oa])\b", re.IGNORECASE)
+_EACH_OF = re.compile(r"\b((?:each|both)(?: of (?:them|these|those|the \w+))?)\b", re.IGNORECASE)
 _POINTING = re.compile(
     r"\b(?:it|its|they|them|their|he|she|his|her|these|those|each|both|one|sie|ihr\w*|diese\w*|beide\w*|ils?|elles?|ellos|ellas)\b",
     re.IGNORECASE,
@@ -283,10 +284,21 @@ def parts_of(question: str) -> tuple[Question, ...]:
         elif one.names:
             named = one
         if _EACH.search(text) and len(one.names) > 1 and one.kind not in PAIRED:
-            parts += [replace(one, names=(n,), shown=(said,)) for n, said in zip(one.names, one.shown, strict=True)]
+            parts += [
+                replace(one, text=_of_one(text, said, one.shown), names=(n,), shown=(said,))
+                for n, said in zip(one.names, one.shown, strict=True)
+            ]
         else:
             parts.append(one)
     return tuple(parts)
+
+
+def _of_one(text: str, name: str, names: Sequence[str]) -> str:
+    """Ask of one name what is asked of each: `Who founded each of them, A and B?` is `Who founded A?`."""
+    before, each, after = _EACH_OF.split(text, 1) if _EACH_OF.search(text) else (text, "", "")
+    if each and not content_words(re.sub("|".join(map(re.escape, names)), "", after)):
+        return f"{before}{name}?"
+    return f"{text.rstrip(' ?？')} ({name})?"
 
 
 def _read(text: str) -> Question:

@@ -26,6 +26,24 @@ def test_a_question_falls_into_the_parts_that_need_an_answer_each():
 
 
 @pytest.mark.parametrize(
+    ("question", "texts"),
+    [
+        (BANDS, ["who founded Exies?", "who founded Circus Diablo?"]),
+        ("Who founded each of them, Exies and Circus Diablo?", ["Who founded Exies?", "Who founded Circus Diablo?"]),
+        (
+            "When did both the Aral Sea and Lake Chad shrink?",
+            [
+                "When did both the Aral Sea and Lake Chad shrink (Aral Sea)?",
+                "When did both the Aral Sea and Lake Chad shrink (Lake Chad)?",
+            ],
+        ),
+    ],
+)
+def test_what_is_asked_of_each_is_named_for_one_so_that_what_is_missing_can_be_said(question, texts):
+    assert [part.text for part in parts_of(question)][-2:] == texts
+
+
+@pytest.mark.parametrize(
     ("question", "kind"),
     [
         ("Who wrote the book?", "who"),
