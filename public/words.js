@@ -45,6 +45,7 @@ export const WORDS = {
     'Offline engine': 'Offline-Engine',
     'offline engine': 'Offline-Engine',
     'Free, on this computer': 'Kostenlos, auf diesem Rechner',
+    'On this computer': 'Auf diesem Rechner',
     'Sample documents': 'Beispieldokumente',
     'Your library': 'Ihre Dokumente',
     'your library': 'Ihre Dokumente',

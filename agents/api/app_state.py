@@ -15,15 +15,17 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
 from agents.api.error_responses import ApiError, is_ours
 from agents.api.metrics import Meter
 from agents.contracts.frozen import Frozen, digest
 from agents.core.errors import TooMany
-from agents.core.settings import OFFLINE, Settings
+from agents.core.settings import LOOPBACK, OFFLINE, Settings, own_address
 from agents.jobs.job import Job
 from agents.llm.model_names import find_servers
+from agents.llm.pacing import LOCAL
 from agents.team import Team
 
 OFFLINE_LINE = (
@@ -86,7 +88,7 @@ def about(team: Team, own: int = 0) -> About:
     leaves = " ".join(line for line, to in going.items() if to) or NOTHING_LEAVES
 
     writer = "Offline engine" if offline else ", ".join(one.partition("/")[2] or one for one in team.engine.names)
-    asked = f"Asked at {_and(receivers)}" if receivers else ""
+    asked = f"Asked at {_and(receivers)}" if receivers else "On this computer"
     searched = "The web" if web else "Sample documents" if sample else "Your library"
     beside = "Web search is out of reach" if cut_off else "Invented: nothing in them is real" if sample else ""
     if web:
@@ -115,11 +117,14 @@ def _hosts(team: Team) -> tuple[str, ...]:
 
 
 def asked_of(team: Team, models: tuple[str, ...] | None = None) -> tuple[str, ...]:
-    """Name the model providers that are asked: those of all roles where no models are given."""
+    """Name the model providers elsewhere that are asked: those of all roles where no models are given."""
     asked = team.engine.names if models is None else models
-    providers = [name.partition("/")[0] for name in asked if name != OFFLINE and team.engine.reasons]
-    named = PROVIDERS | ({"openai": team.settings.api_base} if team.settings.api_base else {})
-    return tuple(dict.fromkeys(named.get(provider, provider) for provider in providers))
+    providers = dict.fromkeys(name.partition("/")[0] for name in asked if name != OFFLINE and team.engine.reasons)
+    bases = {one: team.settings.api_base if one == "openai" else own_address(one) for one in providers}
+    away = [
+        one for one, base in bases.items() if urlsplit(base).hostname not in LOOPBACK and (base or one not in LOCAL)
+    ]
+    return tuple(bases[one] or PROVIDERS.get(one, one) for one in away)
 
 
 def _and(names: tuple[str, ...]) -> str:

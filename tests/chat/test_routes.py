@@ -493,6 +493,37 @@ def test_a_model_provider_is_named_beside_the_search(tmp_path):
     assert told.cells[2].value == "Search words, questions and passages"
 
 
+@pytest.mark.parametrize(
+    ("model", "variable", "address", "leaves"),
+    [
+        ("openai/qwen", "OPENAI_API_BASE", "http://127.0.0.1:8080/v1", False),
+        ("openai/qwen", "OPENAI_API_BASE", "http://[::1]:8080/v1", False),
+        ("openai/qwen", "OPENAI_API_BASE", "http://models.example/v1", True),
+        ("ollama/llama3", "", "", False),
+        ("ollama/llama3", "OLLAMA_API_BASE", "http://models.example:11434", True),
+        ("anthropic/claude-sonnet-4-5", "", "", True),
+    ],
+)
+def test_nothing_leaves_for_a_model_on_this_computer(tmp_path, monkeypatch, model, variable, address, leaves):
+    from agents.api.app_state import about
+    from agents.core.settings import load
+    from agents.team import open_team
+
+    for name, value in {
+        "DOSSIER_MODEL": model,
+        "RETRIEVER": "library",
+        "ANTHROPIC_API_KEY": "k" * 30,
+        "OPENAI_API_KEY": "none",
+    }.items():
+        monkeypatch.setenv(name, value)
+    if variable:
+        monkeypatch.setenv(variable, address)
+    told = about(open_team(load(tmp_path / "none")))
+    assert ("Nothing leaves" not in told.leaves) == leaves
+    assert told.cells[2].value == ("Questions and passages" if leaves else "Nothing")
+    assert told.cells[0].note == (f"Asked at {address or 'Anthropic'}" if leaves else "On this computer")
+
+
 def test_who_is_asked_when_a_model_fails_is_named_beforehand(tmp_path, monkeypatch):
     from agents.api.app_state import about
     from agents.core.settings import Settings
