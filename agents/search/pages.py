@@ -3,7 +3,7 @@
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from html import escape
 
@@ -108,33 +108,18 @@ class PageCache:
         self._pages: OrderedDict[str, _Cached] = OrderedDict()
         self._chars = 0
 
-    def put(
-        self,
-        url: str,
-        *,
-        provider: str,
-        title: str,
-        text: str,
-        published: str | None,
-        whole: bool,
-        authors: tuple[str, ...] = (),
-    ) -> None:
-        """Keep the text of a page, if it is worth keeping."""
-        text = unruffled(seen(text[:MAX_TEXT]))
-        wall = wall_of(f"<title>{escape(title)}</title>", text, 200, url)
+    def put(self, url: str, sent: Document, *, provider: str, whole: bool) -> None:
+        """Keep a page as it was sent, if it is worth keeping; an abstract where it is not the whole."""
+        text = unruffled(seen(sent.text[:MAX_TEXT]))
+        wall = wall_of(f"<title>{escape(sent.title)}</title>", text, 200, url)
         if whole and (len(text) < ENOUGH or (wall and wall.kind != "partial")):
             return
-        if not any(letter.isalnum() for letter in text):
-            return
-        key = canonical(url)
-        if not whole and self.get(url, whole=True):
+        if not any(map(str.isalnum, text)) or (not whole and self.get(url, whole=True)):
             return  # an abstract is less than what is there
-        self._drop(key)
-        author = "; ".join(authors[:3]) + (" et al." if len(authors) > 3 else "")
-        copy = Document(title, text, author=author or None, published=published)
+        self._drop(canonical(url))
         tags = (*(() if whole else (Said(ABSTRACT),)), Said(PROVIDER_COPY, provider=provider))
-        source = source_of(url, copy, None, tags=tags)
-        self._pages[key] = _Cached(source, whole, self._clock())
+        source = source_of(url, replace(sent, text=text), None, tags=tags)
+        self._pages[canonical(url)] = _Cached(source, whole, self._clock())
         self._chars += len(text)
         while self._chars > self._max_chars:
             self._drop(next(iter(self._pages)))

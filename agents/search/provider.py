@@ -4,8 +4,8 @@ import asyncio
 import html
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from functools import cached_property
@@ -19,12 +19,12 @@ from pydantic import SecretStr
 
 from agents.contracts.sources import Hit, SearchFault, SearchQuery, SearchResult, Source
 from agents.core.transport import RetryPolicy
-from agents.llm.litellm_errors import words_in
+from agents.llm.litellm_errors import wait_asked, words_in
 from agents.nlp.tokens import language_of, one_line
 from agents.search.pages import PageCache
 from agents.search.scope_filter import ProviderQuery, enforced, prepared
-from agents.search.searcher import SearchFailed, fault_of, refused
-from agents.web.decoding import iso_date
+from agents.search.searcher import SearchFailed, fault_of
+from agents.web.decoding import Document, iso_date
 from agents.web.url_key import canonical, display, link
 
 MAX_SNIPPET = 1_000
@@ -110,22 +110,10 @@ class Service:
         return not self.needs or bool(values.get(self.needs, "").strip())
 
 
-class HostPace:
-    """Lets requests to one host pass at its pace."""
-
-    def __init__(self, rate: float, per_s: float, at_once: int) -> None:
-        self._limiter, self._places = AsyncLimiter(rate, per_s), asyncio.Semaphore(at_once)
-
-    @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
-        async with self._places, self._limiter:
-            yield
-
-
 class Provider:
     """Somewhere on the web to search."""
 
-    def __init__(self, service: Service, access: Access = Access(), *, pace: HostPace | None = None) -> None:
+    def __init__(self, service: Service, access: Access = Access()) -> None:
         self.service = service
         self._secret = access.key.get_secret_value().strip() if access.key else ""
         self.keyless = not self._secret
@@ -134,7 +122,11 @@ class Provider:
         self.base = (access.base or service.base).rstrip("/")
         self.host = urlsplit(self.base).netloc.rpartition("@")[2].removeprefix("{language}.")
         """Where queries go."""
-        self._pace = pace or (HostPace(*service.pace) if service.pace else None)
+        self._turn: tuple[AbstractAsyncContextManager[object], AbstractAsyncContextManager[object]]
+        self._turn = nullcontext(), nullcontext()
+        if service.pace:
+            rate, per_s, at_once = service.pace
+            self._turn = asyncio.Semaphore(at_once), AsyncLimiter(rate, per_s)
         self._retry = access.retry or (RetryPolicy(call_s=TURN_S) if service.pace else RetryPolicy())
         self._cache = access.cache or PageCache()
 
@@ -178,22 +170,23 @@ class Provider:
         Raises:
             SearchFailed: it was not answered with results.
         """
-        base = self.base.replace("{language}", language_of(asked.query.text))
-        data = await self._called(self.service.ask(asked, seconds), seconds, base)
+        language = language_of(asked.query.text)
+        data = await self._called(self.service.ask(asked, seconds), seconds, language)
         if self.service.then:
             following = self.service.then(data)
             if following is None:
                 return []
-            data = await self._called(following, seconds, base)
+            data = await self._called(following, seconds, language)
         found = self._usable(self.service.hits(data), data)
         if not found and (said := _beside_nothing(data)):
             raise self._failure(fault_of(400, said) if fault_of(400, said) != "query" else "server", said, answer=said)
         return found
 
-    async def _called(self, call: Call, seconds: float, base: str = "") -> object:
-        """Send a request, and give what was answered."""
-        async with nullcontext() if self._pace is None else self._pace.turn():
-            content = await self._send(call, seconds if self._pace is None else min(seconds, CALL_S), base or self.base)
+    async def _called(self, call: Call, seconds: float, language: str = "") -> object:
+        """Send a request when it is its turn, and give what was answered."""
+        places, limiter = self._turn
+        async with places, limiter:
+            content = await self._send(call, min(seconds, CALL_S) if self.service.pace else seconds, language)
         if (data := decoded(content)) is None and not content.strip().startswith((b"null", b"<?xml")):
             raise self._failure("nonsense", "it is no JSON", answer=content[:2_000].decode("utf-8", "replace"))
         return data
@@ -214,24 +207,22 @@ class Provider:
             SearchFailed: of the last request.
         """
         loop = asyncio.get_running_loop()
-        ends_at = None if deadline_s is None else loop.time() + deadline_s
+        ends_at = loop.time() + (float("inf") if deadline_s is None else deadline_s)
 
         def left_s() -> float:
-            return float("inf") if ends_at is None else ends_at - loop.time()
+            return ends_at - loop.time()
 
         async def once() -> T:
-            seconds = min(self._retry.call_s, left_s())
-            if seconds > 0:
-                try:
+            seconds = max(0.0, min(self._retry.call_s, left_s()))
+            if seconds:
+                with suppress(TimeoutError):  # raised below, so that nothing leads to the request with the key in it
                     async with asyncio.timeout(seconds):
                         return await send(seconds)
-                except TimeoutError:  # raised below, so that nothing leads back to the request with the key in it
-                    pass
-            raise self._failure("timeout", f"no answer within {max(0.0, seconds):.1f} s")
+            raise self._failure("timeout", f"no answer within {seconds:.1f} s")
 
         return await self._retry.retrying(left_s, attempts)(once)
 
-    async def _send(self, call: Call, seconds: float, base: str) -> bytes:
+    async def _send(self, call: Call, seconds: float, language: str) -> bytes:
         """Send one request and give the answer's body.
 
         Raises:
@@ -244,12 +235,12 @@ class Provider:
         elif self._secret:
             name, _, form = self.service.key_header.partition(": ")
             headers[name] = form.format(self._secret)
-        url = base if base.endswith(call.path) else base + call.path
+        base = self.base.replace("{language}", language)
+        url, method = base if base.endswith(call.path) else base + call.path, "GET" if call.body is None else "POST"
         try:
             async with self._http.stream(
-                "POST" if call.body is not None else "GET", url, params=params, json=call.body, headers=headers,
-                timeout=seconds,
-            ) as response:  # fmt: skip
+                method, url, params=params, json=call.body, headers=headers, timeout=seconds
+            ) as response:
                 received = bytearray()
                 async for part in response.aiter_bytes():
                     received += part
@@ -270,21 +261,24 @@ class Provider:
             return content
         raise self._failure(fault, said)  # out here, so that no traceback leads to an address with a key in it
 
-    def _failure(self, fault: SearchFault, said: str = "", *, advice: str = "", answer: str = "") -> SearchFailed:
-        variable = self.service.key_variable
+    def _failure(
+        self, fault: SearchFault, said: str = "", *, advice: str = "", answer: str = "", retry_after_s: float | None = None
+    ) -> SearchFailed:  # fmt: skip
         return SearchFailed(
-            fault, self.name, said, secrets=(self._secret,), key_variable=variable, advice=advice, answer=answer
-        )
+            fault, self.name, said, retry_after_s=retry_after_s, secrets=(self._secret,),
+            key_variable=self.service.key_variable, advice=advice, answer=answer,
+        )  # fmt: skip
 
     def _refused(self, status: int, headers: Mapping[str, str], content: bytes) -> SearchFailed:
+        """Make a failure of an HTTP answer: its status, how long it asks to wait, its words."""
         said = content.decode("utf-8", "replace")
         if advice := self.service.advice.get(status):
             return self._failure("auth", f"HTTP {status} {said}", advice=advice)
+        told = {name.lower(): value for name, value in headers.items()}
         wait = dig(decoded(content), "error", "retry_after_seconds")  # some say so in the body
-        headers = {"retry-after": str(wait), **headers} if isinstance(wait, int | float) else headers
-        return refused(
-            self.name, status, headers, said, secrets=(self._secret,), key_variable=self.service.key_variable
-        )
+        wait_s = wait_asked({"retry-after": str(wait), **told} if isinstance(wait, int | float) else told, said)
+        fault = fault_of(status, said, asks_to_wait=wait_s is not None)
+        return self._failure(fault, f"HTTP {status} {said}", answer=said, retry_after_s=wait_s)
 
     def _hit(self, found: ProviderHit) -> Hit | None:
         url = web_address(found.url)
@@ -293,24 +287,14 @@ class Provider:
         title = words(found.title)[:MAX_TITLE] or urlsplit(url).netloc
         published = day(found.published)
         if isinstance(found.text, str) and found.text:
-            self._cache.put(
-                url,
-                provider=self.name,
-                title=title,
-                text=found.text,
-                published=published,
-                whole=found.whole,
-                authors=found.authors,
-            )
+            author = "; ".join(found.authors[:3]) + (" et al." if len(found.authors) > 3 else "")
+            document = Document(title, found.text, author=author or None, published=published)
+            self._cache.put(url, document, provider=self.name, whole=found.whole)
         score = found.score if isinstance(found.score, int | float) and not isinstance(found.score, bool) else 0.0
         return Hit(
-            url=url,
-            title=title,
-            snippet=words(found.snippet)[:MAX_SNIPPET],
-            score=float(score),
-            published=published,
+            url=url, title=title, snippet=words(found.snippet)[:MAX_SNIPPET], score=float(score), published=published,
             provider=self.name,
-        )
+        )  # fmt: skip
 
 
 def web_address(value: object) -> str | None:
@@ -336,16 +320,12 @@ def words(value: object) -> str:
 
 def day(value: object) -> str | None:
     """Give a date as ISO 8601, as precise as it is written: ISO, a year, or as mails and feeds write it."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        value = str(value)
+    value = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
     if not isinstance(value, str) or not value.strip():
         return None
-    if found := iso_date(value):
-        return found
-    try:
-        return parsedate_to_datetime(value).date().isoformat()
-    except ValueError:
-        return None
+    with suppress(ValueError):
+        return iso_date(value) or parsedate_to_datetime(value).date().isoformat()
+    return None
 
 
 def decoded(content: bytes) -> object:

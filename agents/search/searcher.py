@@ -7,14 +7,14 @@ left alone for a while, then tried once (specification, section 11).
 import re
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Literal, Protocol, runtime_checkable
 
 from agents.contracts.frozen import Frozen, Text
 from agents.contracts.sources import CorpusSurvey, Hit, SearchFailure, SearchFault, SearchQuery, SearchResult, Source
 from agents.core import transport
 from agents.core.errors import SearchError
-from agents.llm.litellm_errors import A_PAGE, BAD_KEY, redact, spoken, wait_asked
+from agents.llm.litellm_errors import A_PAGE, BAD_KEY, redact, spoken
 
 TRANSIENT = frozenset[SearchFault]({"rate", "timeout", "connection", "server"})
 """Worth another request soon; a refused key, an empty account or a captcha page stay what they are."""
@@ -25,23 +25,11 @@ _QUOTA = re.compile(
     r"|quota (?:was )?(?:exceeded|exhausted|used)|(?:out of|no more|not enough) credit|payment required|credits? exhausted",
     re.IGNORECASE,
 )
+# 202: keyless services throttle with an empty "accepted"; 432 and 433 are Tavily's own, for the limits of a plan.
 _STATUS: dict[int, SearchFault] = {
-    202: "rate",  # keyless services throttle with an empty "accepted"
-    400: "query",
-    401: "auth",
-    402: "quota",
-    403: "auth",
-    407: "connection",
-    408: "timeout",
-    413: "query",
-    414: "query",
-    422: "query",
-    425: "rate",
-    429: "rate",
-    432: "quota",  # Tavily: the plan's limit
-    433: "quota",  # Tavily: the limit of paying as one goes
-    504: "timeout",
-}
+    202: "rate", 400: "query", 401: "auth", 402: "quota", 403: "auth", 407: "connection", 408: "timeout", 413: "query",
+    414: "query", 422: "query", 425: "rate", 429: "rate", 432: "quota", 433: "quota", 504: "timeout",
+}  # fmt: skip
 _REASONS: dict[SearchFault, str] = {
     "auth": "refused the key",
     "quota": "has no credit left, or the plan is used up",
@@ -56,7 +44,7 @@ _REASONS: dict[SearchFault, str] = {
 
 
 class SearchFailed(SearchError):
-    """One provider failed after every retry."""
+    """One provider failed after every retry: what it `said`, without keys, and of its `answer` the words for people."""
 
     fault: SearchFault
 
@@ -73,11 +61,9 @@ class SearchFailed(SearchError):
         answer: str = "",
     ) -> None:
         words = redact(" ".join(said.split()), secrets)[:SAID]
-        self.reason = f"{provider} {_REASONS[fault]}"
-        if fault == "auth" and not key_variable:
-            self.reason = f"{provider} refused access"
-        if fault == "connection":
-            advice = advice or transport.advice(said)
+        is_open = fault == "auth" and not key_variable
+        self.reason = f"{provider} {'refused access' if is_open else _REASONS[fault]}"
+        advice = advice or (transport.advice(said) if fault == "connection" else "")
         if advice:
             self.reason += f": {advice}"
         elif own := redact(spoken(answer), secrets):
@@ -111,28 +97,6 @@ def fault_of(status: int, said: str = "", *, asks_to_wait: bool = False) -> Sear
     if status == 403 and A_PAGE.search(said):
         return "connection"  # whoever speaks there, it is no search service
     return _STATUS.get(status, "server" if status >= 500 else "nonsense")
-
-
-def refused(
-    provider: str,
-    status: int,
-    headers: Mapping[str, str],
-    said: str,
-    *,
-    secrets: Iterable[str] = (),
-    key_variable: str = "",
-) -> SearchFailed:
-    """Make a failure of an HTTP answer: its status, how long it asks to wait, its words."""
-    wait = wait_asked({name.lower(): value for name, value in headers.items()}, said)
-    return SearchFailed(
-        fault_of(status, said, asks_to_wait=wait is not None),
-        provider,
-        f"HTTP {status} {said}",
-        answer=said,
-        retry_after_s=wait,
-        secrets=secrets,
-        key_variable=key_variable,
-    )
 
 
 LIBRARY_NAME = "library"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import httpx2
 
-from agents.search.provider import Access, HostPace, Provider, ProviderHit, Service, decoded
+from agents.search.provider import Access, Provider, ProviderHit, Service, decoded
 from agents.search.scope_filter import ProviderQuery
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ _answer: ContextVar[_Answer | None] = ContextVar("tavily_answer", default=None)
 class Tavily(Provider):
     """Web search by Tavily, with a key or without one, which allows fewer searches."""
 
-    def __init__(self, service: Service, access: Access = Access(), *, pace: HostPace | None = None) -> None:
-        super().__init__(service, access, pace=pace)
+    def __init__(self, service: Service, access: Access = Access()) -> None:
+        super().__init__(service, access)
         self._opened: tuple[AsyncTavilyClient, httpx.AsyncClient] | None = None
 
     def warm_up(self) -> None:

@@ -11,6 +11,7 @@ from agents.contracts.sources import Source
 from agents.core.errors import SourceError
 from agents.search.chain import Chain
 from agents.search.pages import PageCache, WebPages
+from agents.web.decoding import Document
 from agents.web.fetching import Fetcher
 from agents.web.guard import AllowedHosts
 from agents.web.url_key import canonical
@@ -106,15 +107,15 @@ def test_a_wall_that_came_with_a_hit_is_not_kept():
     kept: Any = PageCache()
     wall = "Verify you are human. Please complete the captcha to continue. " * 8
 
-    kept.put("https://a.example/", provider="tavily", title="Just a moment...", text=wall, published=None, whole=True)
+    kept.put("https://a.example/", Document("Just a moment...", wall), provider="tavily", whole=True)
 
     assert kept.get("https://a.example/", whole=True) is None
 
 
 def test_an_abstract_does_not_take_the_place_of_the_page():
     kept = PageCache()
-    kept.put("https://a.example/", provider="tavily", title="A", text=TEXT, published=None, whole=True)
-    kept.put("https://a.example/", provider="tavily", title="A", text="Short.", published=None, whole=False)
+    kept.put("https://a.example/", Document("A", TEXT), provider="tavily", whole=True)
+    kept.put("https://a.example/", Document("A", "Short."), provider="tavily", whole=False)
 
     source = kept.get("https://a.example/", whole=True)
 

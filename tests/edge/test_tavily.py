@@ -25,6 +25,7 @@ from agents.search.provider import Access
 from agents.search.searcher import SearchFailed
 from agents.search.tavily import Tavily
 from agents.search.web_providers import WEB
+from agents.web.decoding import Document
 
 CASES = Path(__file__).resolve().parent.parent / "data" / "cases"
 KEY = "tvly-dev-FAKE0123456789abcdefFAKE"
@@ -246,14 +247,7 @@ def test_kept_pages_are_bounded_and_grow_old():
     now = [0.0]
     kept = PageCache(clock=lambda: now[0], max_chars=2 * len(LONG))
     for number in range(3):
-        kept.put(
-            f"https://a.example/{number}",
-            provider="tavily",
-            title="A",
-            text=LONG + str(number),
-            published=None,
-            whole=True,
-        )
+        kept.put(f"https://a.example/{number}", Document("A", LONG + str(number)), provider="tavily", whole=True)
 
     assert kept.get("https://a.example/0", whole=True) is None
     assert kept.get("https://a.example/2", whole=True) is not None

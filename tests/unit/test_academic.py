@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -16,7 +17,7 @@ from agents.core.transport import RetryPolicy
 from agents.search import academic as parsers
 from agents.search.academic import PAPERS
 from agents.search.pages import ABSTRACT
-from agents.search.provider import Access, HostPace, Provider, decoded
+from agents.search.provider import Access, Provider, decoded
 from agents.search.searcher import SearchFailed
 
 KEY = "FAKE-0123456789abcdef"
@@ -217,9 +218,9 @@ def asked(httpserver: HTTPServer) -> Asked:
 async def index(asked: Asked) -> Any:
     opened: list[Provider] = []
 
-    def made(name: str, *, pace: HostPace | None = None, **more: Any) -> Provider:
+    def made(name: str, *, pace: tuple[float, float, int] = (100, 1, 10), **more: Any) -> Provider:
         access = Access(**({"base": asked.base, "retry": RetryPolicy(sleep=no_wait)} | more))
-        opened.append(Provider(PAPERS[name], access, pace=pace or HostPace(100, 1, 10)))
+        opened.append(Provider(replace(PAPERS[name], pace=pace), access))
         return opened[-1]
 
     yield made
@@ -335,7 +336,7 @@ async def test_nothing_found_in_pubmed_needs_no_second_request(asked, index):
 
 
 async def test_requests_to_one_index_keep_its_pace(asked, index):
-    arxiv = index("arxiv", pace=HostPace(1, 0.1, 1))
+    arxiv = index("arxiv", pace=(1, 0.1, 1))
     began = time.monotonic()
 
     await asyncio.gather(*(arxiv.search(QUERY) for _ in range(3)))
