@@ -7,6 +7,7 @@ import asyncio
 import copy
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from agents.contracts.sources import (
@@ -42,12 +43,8 @@ AT_ONCE = frozenset[SearchFault]({"auth", "quota"})
 """These open the breaker at the first failure: a key that is refused will be refused again."""
 
 
-@dataclass
-class _Asked:
-    """One group of providers: the answer of the first that gave one, and the failures before it."""
-
-    result: SearchResult | None
-    failures: tuple[SearchFailure, ...] = ()
+_Asked = tuple[SearchResult | None, tuple[SearchFailure, ...]]
+"""Of one group of providers: the answer of the first that gave one, and the failures before it."""
 
 
 @dataclass
@@ -72,15 +69,13 @@ class Chain:
     Args:
         providers: asked in this order; the first that answers wins.
         pages: reads web pages; None where only documents are searched.
-        library: the user's documents, searched beside the web.
-        files: those given in one chat, the same.
+        library: the user's documents, searched beside the web, as are `files`, those given in one chat.
         beside: providers that are asked as well, their results joined.
         sample: the invented documents. One research searches either these, when no provider could be reached before it
             began, or the web: they never stand in for a search that failed.
         by_default: nobody set up the providers. Where none can be reached before a research begins, it searches documents
             alone, as its contract says; nothing has failed then.
         notes: what the operator should know of this choice, for the banner.
-        clock: seconds that only grow.
     """
 
     def __init__(
@@ -185,21 +180,17 @@ class Chain:
         """Look for documents; the result names who answered, and who failed."""
         alone = await self._is_alone()
         providers, engines = ((), ()) if alone else (self._providers, self._beside)
-        loop = asyncio.get_running_loop()
-        ends_at = None if deadline_s is None else loop.time() + deadline_s
-        beside_ends_at = ends_at
-        if providers:
-            beside_ends_at = loop.time() + (BESIDE_S if deadline_s is None else min(BESIDE_S, deadline_s))
+        beside_s = min(BESIDE_S, BESIDE_S if deadline_s is None else deadline_s) if providers else deadline_s
         asked = await asyncio.gather(
-            *([self._in_turn(providers, query, ends_at)] if providers else []),
-            *(self._in_turn((engine,), query, beside_ends_at) for engine in engines),
-            *(self._of_documents(one, query, ends_at) for one in self._documents(alone=alone)),
+            *([self._in_turn(providers, query, deadline_s)] if providers else []),
+            *(self._in_turn((engine,), query, beside_s) for engine in engines),
+            *(self._of_documents(one, query, deadline_s) for one in self._documents(alone=alone)),
         )
-        failures = tuple(failure for one in asked for failure in one.failures)
-        web = asked[: bool(providers) + len(engines)]
-        answered = web[0].result is not None if providers else any(one.result for one in web)
-        results = [one.result for one in asked if one.result is not None]
+        failures = tuple(failure for _, failed in asked for failure in failed)
+        results = [result for result, _ in asked if result is not None]
         with_hits = [result for result in results if result.hits]
+        web = [result is not None for result, _ in asked[: bool(providers) + len(engines)]]
+        answered = web[0] if providers else any(web)
         if not with_hits and not (answered or (not web and len(results) == len(asked))):
             raise none_answered(failures)
         named = with_hits or results[:1]
@@ -238,14 +229,12 @@ class Chain:
         """
         if url.startswith((LIBRARY, FILES)) or self._pages is None:
             return ()
-        for engine in self._providers:
-            if not isinstance(engine, Firecrawl) or self._breakers[engine.name].is_open:
-                continue
-            share_s = None if deadline_s is None else deadline_s * CRAWL_SHARE
-            try:
-                return await engine.crawl(url, limit, share_s)
-            except SearchFailed:
-                break
+        crawlers = (
+            one for one in self._providers if isinstance(one, Firecrawl) and not self._breakers[one.name].is_open
+        )
+        if crawler := next(crawlers, None):
+            with suppress(SearchFailed):
+                return await crawler.crawl(url, limit, None if deadline_s is None else deadline_s * CRAWL_SHARE)
         links = await self._pages.links(url, deadline_s)
         return tuple(Hit(url=address, title=label, provider="links") for address, label in links)[:limit]
 
@@ -312,23 +301,21 @@ class Chain:
             reason = error.failures[0].reason if error.failures else error.notice
         return Probed(provider=engine.name, host=engine.host, reachable=not reason, reason=reason)
 
-    async def _in_turn(self, engines: Sequence[Provider], query: SearchQuery, ends_at: float | None) -> _Asked:
+    async def _in_turn(self, engines: Sequence[Provider], query: SearchQuery, deadline_s: float | None) -> _Asked:
         """Ask one after the other until one answers."""
         failures: list[SearchFailure] = []
-        for number, engine in enumerate(engines):
+        now = asyncio.get_running_loop().time
+        ends_at = None if deadline_s is None else now() + deadline_s
+        for number, engine in enumerate(engines, start=1):
             breaker = self._breakers[engine.name]
             admission = breaker.admit()
             if admission == "no":
                 failures.append(SearchFailure(provider=engine.name, fault="resting", reason=breaker.reason))
                 continue
-            others = any(not self._breakers[other.name].is_open for other in engines[number + 1 :])
-            left = _left(ends_at)
+            share = SHARE if any(not self._breakers[other.name].is_open for other in engines[number:]) else 1.0
+            left = None if ends_at is None else share * max(0.0, ends_at - now())
             try:
-                result = await engine.search(
-                    query,
-                    left * SHARE if left is not None and others else left,
-                    attempts=1 if admission == "trial" else None,
-                )
+                result = await engine.search(query, left, attempts=1 if admission == "trial" else None)
             except SearchFailed as failure:
                 failures += failure.failures
                 _note(breaker, failure)
@@ -337,16 +324,15 @@ class Chain:
                 raise
             else:
                 breaker.succeeded()
-                return _Asked(result, tuple(failures))
-        return _Asked(None, tuple(failures))
+                return result, tuple(failures)
+        return None, tuple(failures)
 
-    async def _of_documents(self, documents: Searcher, query: SearchQuery, ends_at: float | None) -> _Asked:
+    async def _of_documents(self, documents: Searcher, query: SearchQuery, deadline_s: float | None) -> _Asked:
         try:
-            return _Asked(await documents.search(query, _left(ends_at)))
+            return await documents.search(query, deadline_s), ()
         except SearchError as error:
             reason = f"{documents.name} could not be read"
-            own = SearchFailure(provider=documents.name, fault="server", reason=reason)
-            return _Asked(None, error.failures or (own,))
+            return None, error.failures or (SearchFailure(provider=documents.name, fault="server", reason=reason),)
 
     def _cached(self, url: str, *, whole: bool) -> Source | None:
         return next((source for engine in self._engines if (source := engine.page(url, whole=whole))), None)
@@ -363,7 +349,3 @@ def _note(breaker: CircuitBreaker, failure: SearchFailed) -> None:
         rest_s=max(LONG_REST_S.get(failure.fault, 0.0), asked_s),
         at_once=failure.fault in AT_ONCE or asked_s > REST_S,
     )
-
-
-def _left(ends_at: float | None) -> float | None:
-    return None if ends_at is None else max(0.0, ends_at - asyncio.get_running_loop().time())

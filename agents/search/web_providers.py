@@ -30,22 +30,24 @@ def _domains(domains: tuple[str, ...]) -> list[str]:
     return [bare_domain(domain) for domain in domains][:MAX_DOMAINS]
 
 
-def _most(asked: ProviderQuery) -> int:
-    return min(asked.query.max_results, MAX_RESULTS)
+def _posted(path: str, *, text: str = "query", most: str, domains: str = "", **more: object) -> Callable[..., Call]:
+    """Say how a service is asked that takes a query, a number and domains, by what it calls them.
 
-
-def _posted(path: str, *, text: str = "query", most: str, domains: str, **more: object) -> Callable[..., Call]:
-    """Say how a service is asked that takes a query, a number and domains, by what it calls them."""
+    Services that have no place for domains get them in the query.
+    """
 
     def ask(asked: ProviderQuery, seconds: float) -> Call:
-        body = {text: asked.query.text, most: _most(asked), **more}
-        return Call(path, body=body | ({domains: named} if (named := _domains(asked.query.include_domains)) else {}))
+        body = {
+            text: asked.query.text if domains else _with_sites(asked),
+            most: min(asked.query.max_results, MAX_RESULTS),
+        }
+        named = _domains(asked.query.include_domains) if domains else []
+        return Call(path, body=body | more | ({domains: named} if named else {}))
 
     return ask
 
 
 def _with_sites(asked: ProviderQuery) -> str:
-    """Write a query with its domains in it, for services that have no other place for them."""
     sites = " OR ".join(f"site:{domain}" for domain in _domains(asked.query.include_domains))
     return f"{asked.query.text} {sites}".strip()
 
@@ -57,7 +59,7 @@ def _ask_tavily(asked: ProviderQuery, seconds: float) -> Call:
         "query": query.text,
         "search_depth": "basic",
         "topic": "general",
-        "max_results": _most(asked),
+        "max_results": min(query.max_results, MAX_RESULTS),
         "include_domains": _domains(prefer or query.include_domains),
         "include_domains_mode": "prefer" if prefer else "",
         "exclude_domains": _domains(query.exclude_domains),
@@ -73,31 +75,26 @@ def _ask_searxng(asked: ProviderQuery, seconds: float) -> Call:
 
 
 def _ask_brave(asked: ProviderQuery, seconds: float) -> Call:
-    asks = {"q": _with_sites(asked), "count": str(_most(asked)), "text_decorations": "false"}
-    return Call("/res/v1/web/search", asks)
-
-
-def _ask_serper(asked: ProviderQuery, seconds: float) -> Call:
-    return Call("/search", body={"q": _with_sites(asked), "num": _most(asked)})
+    most = str(min(asked.query.max_results, MAX_RESULTS))
+    return Call("/res/v1/web/search", {"q": _with_sites(asked), "count": most, "text_decorations": "false"})
 
 
 def _ask_firecrawl(asked: ProviderQuery, seconds: float) -> Call:
     query = asked.query
-    body: dict[str, object] = {
+    # Less precise dates are held by `enforced` alone.
+    ends = (("cd_min", query.date_from), ("cd_max", query.date_to))
+    days = [f"{name}:{day[5:7]}/{day[8:10]}/{day[:4]}" for name, day in ends if day and len(day) >= 10]
+    body = {
         "query": query.text,
         "limit": min(query.max_results, MAX_MAPPED),
         "sources": ["web"],
         "timeout": max(1_000, int(seconds * 1_000)),
+        "includeDomains": _domains(query.include_domains),
+        # It takes one of the two; the other is held by `enforced`.
+        "excludeDomains": [] if query.include_domains else _domains(query.exclude_domains),
+        "tbs": ",".join(["cdr:1", *days]) if days else "",
     }
-    # It takes one of the two; the other is held by `enforced`.
-    if query.include_domains:
-        body["includeDomains"] = _domains(query.include_domains)
-    elif query.exclude_domains:
-        body["excludeDomains"] = _domains(query.exclude_domains)
-    # Less precise dates are held by `enforced` alone.
-    ends = (("cd_min", query.date_from), ("cd_max", query.date_to))
-    days = [f"{name}:{day[5:7]}/{day[8:10]}/{day[:4]}" for name, day in ends if day and len(day) >= 10]
-    return Call("/v2/search", body=body | ({"tbs": ",".join(["cdr:1", *days])} if days else {}))
+    return Call("/v2/search", body={name: value for name, value in body.items() if value})
 
 
 def _keyed(name: str, base: str, ask: Callable[..., Call], hits: Callable[..., list[ProviderHit] | None], *, header: str,
@@ -121,7 +118,8 @@ WEB: dict[str, Service] = {
         _keyed("exa", "https://api.exa.ai",
                _posted("/search", most="numResults", domains="includeDomains", contents={"text": True}),
                usual("results"), header="x-api-key: {}"),
-        _keyed("serper", "https://google.serper.dev", _ask_serper, usual("organic"), header="X-API-KEY: {}"),
+        _keyed("serper", "https://google.serper.dev", _posted("/search", text="q", most="num"), usual("organic"),
+               header="X-API-KEY: {}"),
         _keyed("linkup", "https://api.linkup.so/v1",
                _posted("/search", text="q", most="maxResults", domains="includeDomains", depth="standard",
                        outputType="searchResults"),
@@ -153,8 +151,7 @@ class Firecrawl(Provider):
         data = await self._tried(once, deadline_s)
         hits = (self._hit(found) for found in self._usable(usual("links")(data), data))
         others = {canonical(hit.url): hit for hit in hits if hit and same_site(hit.url, url)}
-        others.pop(canonical(url), None)
-        return tuple(others.values())[:limit]
+        return tuple(hit for key, hit in others.items() if key != canonical(url))[:limit]
 
 
 def installed() -> bool:
@@ -169,7 +166,6 @@ class Ddgs(Provider):
         self,
         service: Service = WEB["ddgs"],
         access: Access = Access(),
-        *,
         load: Callable[[str], ModuleType] = import_module,
     ) -> None:
         super().__init__(service, access)
