@@ -8,8 +8,9 @@ import re
 import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from agents.contracts.frozen import Said, digest
 from agents.contracts.sources import DocumentNote, Hit, SearchQuery, SearchResult, Source
@@ -52,6 +53,17 @@ _FIRST_OF_TWINS = """not exists (select 1 from document as twin where twin.words
 """Of documents with the same words, the one that says most of itself stands for all."""
 
 
+_MATCHED = f"""from passage_words join passage on passage.id = passage_words.rowid
+    join document on document.id = passage.document where passage_words match ?2 and {_FIRST_OF_TWINS}"""
+_FIND = f"""select passage.document, passage.start, passage.stop, passage.direction, -bm25(passage_words, ?1, 1.0) as goodness
+    {_MATCHED}
+    and (?3 is null or document.published is null
+        or substr(document.published, 1, length(?3)) >= substr(?3, 1, length(document.published)))
+    and (?4 is null or document.published is null
+        or substr(document.published, 1, length(?4)) <= substr(?4, 1, length(document.published)))
+    order by goodness desc, document.url limit ?5"""
+
+
 @dataclass(frozen=True)
 class FileOutcome:
     """What came of a file: a document, or the reason why it is none."""
@@ -63,16 +75,14 @@ class FileOutcome:
     reason: Said = field(default_factory=Said)
 
 
-@dataclass(frozen=True)
-class Passage:
-    """A passage that words have found."""
+class Passage(NamedTuple):
+    """A passage that words have found; a higher score is better."""
 
     document: int
     start: int
     stop: int
     direction: bytes
     score: float
-    """Higher is better."""
 
 
 class Index:
@@ -104,10 +114,8 @@ class Index:
         return {str(url): str(stamp) for url, stamp in rows}
 
     def skipped(self) -> list[tuple[str, Said]]:
-        return [
-            (str(url), Said.read(json.loads(reason)))
-            for url, reason in self._db.execute("select url, reason from skipped order by url")
-        ]
+        rows = self._db.execute("select url, reason from skipped order by url")
+        return [(str(url), Said.read(json.loads(reason))) for url, reason in rows]
 
     def change(self, removed: Iterable[str], added: Iterable[FileOutcome]) -> None:
         """Bring the index up to date in one transaction."""
@@ -132,21 +140,8 @@ class Index:
         terms = _terms(text)
         if not terms:
             return SearchResult(query=text, provider=provider)
-        found = self._db.execute(
-            "select passage.document, passage.start, passage.stop, passage.direction, bm25(passage_words, ?, 1.0) as badness"
-            " from passage_words join passage on passage.id = passage_words.rowid"
-            " join document on document.id = passage.document"
-            f" where passage_words match ? and {_FIRST_OF_TWINS}"
-            " and (?3 is null or document.published is null or substr(document.published, 1, length(?3))"
-            "      >= substr(?3, 1, length(document.published)))"
-            " and (?4 is null or document.published is null or substr(document.published, 1, length(?4))"
-            "      <= substr(?4, 1, length(document.published)))"
-            " order by badness, document.url limit ?5",
-            (_TITLE_WEIGHT, " OR ".join(terms), query.date_from, query.date_to, limit * _PASSAGES_SEEN),
-        )
-        passages = [
-            Passage(number, start, stop, pointing, -float(badness)) for number, start, stop, pointing, badness in found
-        ]
+        values = (_TITLE_WEIGHT, " OR ".join(terms), query.date_from, query.date_to, limit * _PASSAGES_SEEN)
+        passages = [Passage(*found) for found in self._db.execute(_FIND, values)]
         # A document is as good as its best passage: adding the next best ones favoured long documents and found less.
         best: dict[int, Passage] = {}
         for passage in by_meaning(text, passages):
@@ -162,17 +157,8 @@ class Index:
     def matching(self, text: str) -> tuple[str, ...]:
         """Give the addresses of the documents that hold two content words of `text`, or its only one."""
         terms = _terms(text)
-        held: Counter[str] = Counter()
-        for term in terms:
-            held.update(
-                str(row[0])
-                for row in self._db.execute(
-                    "select distinct document.url from passage_words join passage on passage.id = passage_words.rowid"
-                    " join document on document.id = passage.document"
-                    f" where passage_words match ? and {_FIRST_OF_TWINS}",
-                    (term,),
-                )
-            )
+        query = f"select distinct document.url {_MATCHED}"
+        held = Counter(str(url) for term in terms for (url,) in self._db.execute(query, (None, term)))
         return tuple(sorted(url for url, count in held.items() if count >= min(2, len(terms))))
 
     def notes(self) -> dict[str, DocumentNote]:
@@ -211,31 +197,23 @@ class Index:
             "select url, title, published, substr(text, ?, ?) from document where id = ?",
             (passage.start + 1, passage.stop - passage.start, passage.document),
         ).fetchone()
-        return Hit(
-            url=url,
-            title=title,
-            snippet=_shortened(snippet),
-            score=round(passage.score, 4),
-            published=published,
-            provider=provider,
-        )
+        if len(snippet) > _MAX_SNIPPET:
+            cut = snippet.rfind(" ", 0, _MAX_SNIPPET)
+            snippet = snippet[: cut if cut > 0 else _MAX_SNIPPET].rstrip() + " …"
+        score = round(passage.score, 4)
+        return Hit(url=url, title=title, snippet=snippet, score=score, published=published, provider=provider)
 
     def _remove(self, url: str) -> None:
         self._db.execute("delete from skipped where url = ?", (url,))
-        row = self._db.execute("select id from document where url = ?", (url,)).fetchone()
-        if row:
-            self._db.execute(
-                "delete from passage_words where rowid in (select id from passage where document = ?)", row
-            )
-            self._db.execute("delete from passage where document = ?", row)
-            self._db.execute("delete from document where id = ?", row)
+        for row in self._db.execute("select id from document where url = ?", (url,)).fetchall():
+            for table in ("passage_words where rowid in (select id from passage where document = ?)",
+                          "passage where document = ?", "document where id = ?"):  # fmt: skip
+                self._db.execute(f"delete from {table}", row)
 
     def _add(self, source: Source, stamp: str) -> None:
-        found = phrases(source.text, source.title, source.language)
-        told = json.dumps(found, ensure_ascii=False)
+        told = json.dumps(phrases(source.text, source.title, source.language), ensure_ascii=False)
         number = self._db.execute(
-            "insert into document(url, stamp, title, author, published, language, source, text, words_hash, phrases)"
-            " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "insert into document values (null, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 source.url, stamp, source.title, source.author, source.published, source.language,
                 source.model_dump_json(exclude={"text"}), source.text, digest(fingerprint(source.text), 32), told,
@@ -243,14 +221,11 @@ class Index:
         ).lastrowid  # fmt: skip
         title = segmented(source.title)
         for start, stop in _passages(source.text):
-            added = self._db.execute(
-                "insert into passage(document, start, stop, direction) values (?, ?, ?, ?)",
-                (number, start, stop, direction(f"{source.title}. {source.text[start:stop]}")),
-            ).lastrowid
-            self._db.execute(
-                "insert into passage_words(rowid, title, body) values (?, ?, ?)",
-                (added, title, segmented(source.text[start:stop])),
-            )
+            part = source.text[start:stop]
+            passage = (number, start, stop, direction(f"{source.title}. {part}"))
+            added = self._db.execute("insert into passage values (null, ?, ?, ?, ?)", passage).lastrowid
+            words = (added, title, segmented(part))
+            self._db.execute("insert into passage_words(rowid, title, body) values (?, ?, ?)", words)
 
 
 def by_meaning(text: str, passages: Sequence[Passage]) -> list[Passage]:
@@ -259,11 +234,8 @@ def by_meaning(text: str, passages: Sequence[Passage]) -> list[Passage]:
     What shares no word with a search is not looked for: a direction always has a nearest passage, also where the library
     holds nothing on the matter, and no bound tells the two apart.
     """
-    wanted = direction(text)
-    most = max((one.score for one in passages), default=0.0)
-    raised = [
-        replace(one, score=one.score + _MEANT * most * max(0.0, closeness(wanted, one.direction))) for one in passages
-    ]
+    wanted, unit = direction(text), _MEANT * max((one.score for one in passages), default=0.0)
+    raised = (one._replace(score=one.score + unit * max(0.0, closeness(wanted, one.direction))) for one in passages)
     return sorted(raised, key=lambda one: -one.score)
 
 
@@ -320,15 +292,7 @@ def _terms(text: str) -> list[str]:
 
 
 def _passages(text: str) -> Iterator[tuple[int, int]]:
-    found: Sequence[tuple[int, int]] = [(span.start, span.end) for span in spans(text)]
+    found = spans(text)
     for at in range(0, max(1, len(found) - 1), PASSAGE - 1):
-        part = found[at : at + PASSAGE]
-        if part:
-            yield part[0][0], part[-1][1]
-
-
-def _shortened(snippet: str) -> str:
-    if len(snippet) <= _MAX_SNIPPET:
-        return snippet
-    cut = snippet.rfind(" ", 0, _MAX_SNIPPET)
-    return snippet[: cut if cut > 0 else _MAX_SNIPPET].rstrip() + " …"
+        if part := found[at : at + PASSAGE]:
+            yield part[0].start, part[-1].end

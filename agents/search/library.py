@@ -161,18 +161,17 @@ class _File:
 
     async def read(self) -> FileOutcome:
         """Give its document, or the reason why it is none."""
-        reason = self._refused()
         try:
+            reason = self._refused()
             raw = b"" if reason else await asyncio.to_thread(_bytes, self.path, self._most)
-        except OSError:
-            reason = UNREADABLE
-        if reason := reason or self._disguised(raw):
-            return FileOutcome(self.url, self.stamp, reason=Said.read(reason))
-        try:
+            if reason := reason or self._disguised(raw):
+                return FileOutcome(self.url, self.stamp, reason=Said.read(reason))
             if self.apart:
                 document = await read_document(raw, "", self.url, FILE_S)
             else:
                 document = await asyncio.to_thread(read_here, raw, "", self.url)
+        except OSError:
+            return FileOutcome(self.url, self.stamp, reason=Said(UNREADABLE))
         except SourceError as error:
             return FileOutcome(self.url, self.stamp, reason=error.reason)
         return FileOutcome(self.url, self.stamp, source_of(self.url, document, None, kind="library"))
@@ -198,16 +197,16 @@ class _File:
 
 def _entries(files: Sequence[_File], ends_at: float, later: list[str]) -> Iterator[FileOutcome]:
     """Read files a few at a time, those that are read apart last. For a thread that runs no event loop."""
+
+    async def side_by_side(batch: Sequence[_File]) -> list[FileOutcome]:
+        return await asyncio.gather(*(one.read() for one in batch))
+
     left = iter(sorted(files, key=lambda one: one.apart))
     while batch := tuple(islice(left, AT_ONCE)):
         if time.monotonic() > ends_at:
             later += [one.url for one in (*batch, *left)]
             return
-        yield from asyncio.run(_side_by_side(batch))
-
-
-async def _side_by_side(files: Sequence[_File]) -> list[FileOutcome]:
-    return await asyncio.gather(*(one.read() for one in files))
+        yield from asyncio.run(side_by_side(batch))
 
 
 def _named(folders: Sequence[Path]) -> tuple[tuple[str, Path], ...]:
@@ -217,19 +216,21 @@ def _named(folders: Sequence[Path]) -> tuple[tuple[str, Path], ...]:
         if not folder.is_dir():
             raise ConfigError(f"The document folder {folder} does not exist, or is not a folder.")
         root = folder.resolve()
-        if root in named.values():
-            continue
-        name, number = root.name or "files", 1
-        while name in named:
-            number += 1
-            name = f"{root.name}-{number}"
-        named[name] = root
+        if root not in named.values():
+            names = (root.name or "files", *(f"{root.name}-{number}" for number in range(2, len(named) + 2)))
+            named[next(name for name in names if name not in named)] = root
     return tuple(named.items())
 
 
 def _files(folder: str, root: Path) -> Iterator[_File]:
     """Walk a folder in the order of names; hidden files and folders are left out, links are not followed."""
-    for parent, folders, files in os.walk(root, onerror=_raise_for_root(root)):
+
+    def on_error(error: OSError) -> None:
+        # Subfolders that cannot be opened are passed over, the folder itself is not: its documents would all vanish.
+        if error.filename is None or Path(error.filename) == root:
+            raise error
+
+    for parent, folders, files in os.walk(root, onerror=on_error):
         inner = sorted(one for one in folders if not one.startswith("."))
         links = [one for one in inner if (Path(parent) / one).is_symlink()]
         folders[:] = [one for one in inner if one not in links]
@@ -246,37 +247,24 @@ def _files(folder: str, root: Path) -> Iterator[_File]:
             yield _File(path, SCHEME + address, facts)
 
 
-def _raise_for_root(root: Path) -> Callable[[OSError], None]:
-    """Pass over subfolders that cannot be opened, but not over the folder itself: its documents would all vanish."""
-
-    def on_error(error: OSError) -> None:
-        if error.filename is None or Path(error.filename) == root:
-            raise error
-
-    return on_error
-
-
 def _bytes(path: Path, at_most: int) -> bytes:
     """Read a file, unless it has become a link or a pipe since it was listed."""
-    descriptor = os.open(
-        path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    )
-    with os.fdopen(descriptor, "rb") as file:
+    flags = sum(getattr(os, name, 0) for name in ("O_RDONLY", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
+    with os.fdopen(os.open(path, flags), "rb") as file:
         return file.read(at_most + 1)
 
 
 def survey_of(index: Index, question: str, limit: int) -> CorpusSurvey:
     """Tell what the documents that match `question` (all of them when it is empty) talk about; lists at most `limit`."""
     notes = index.notes()
-    matching = index.matching(question) if question else tuple(notes)
-    found = (
-        [notes[one.url] for one in index.search(SearchQuery(text=question, max_results=limit), "").hits]
-        if question
-        else list(notes.values())[:limit]
-    )
+    found = matching = tuple(notes)
+    if question:
+        matching = index.matching(question)
+        found = tuple(one.url for one in index.search(SearchQuery(text=question, max_results=limit), "").hits)
     return CorpusSurvey(
-        documents=tuple(found), total=len(notes), matching=len(matching), themes=index.themes(matching, _CORPUS_THEMES)
-    )
+        documents=tuple(notes[url] for url in found[:limit]), total=len(notes), matching=len(matching),
+        themes=index.themes(matching, _CORPUS_THEMES),
+    )  # fmt: skip
 
 
 def together(own: CorpusSurvey, other: CorpusSurvey, limit: int) -> CorpusSurvey:
