@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from itertools import groupby
 
 from lxml import etree
 
@@ -84,49 +85,50 @@ def _side_by_side(names: list[str], parts: list[str]) -> str:
     text, before = "", "mi"
     for name, part in zip(names, parts, strict=True):
         is_built = not {name, before} <= _PLAIN
-        text += (
-            " " * (is_built and text[-1:].isdigit() and bool(part) and (part[0].isdigit() or name in {"mfrac", "f"}))
-            + part
-        )
+        touches = text[-1:].isdigit() and (part[:1].isdigit() or (bool(part) and name in {"mfrac", "f"}))
+        text += " " * (is_built and touches) + part
         before = name
     return text
 
 
+class _Part(str):
+    """A part of a formula, written as a format wants it: raised (`^`), lowered (`_`), grouped (`g`) or bare (`b`)."""
+
+    __slots__ = ()
+
+    def __format__(self, how: str) -> str:
+        if how == "b":
+            return self.strip()
+        if how == "g":
+            return grouped(self)
+        text = "".join(self.split()) if how else str(self)
+        done = raised(text) if how == "^" else lowered(text) if how == "_" else text
+        is_plain = not how or (done != text and "[" not in done and not done.startswith("^"))
+        return done if is_plain else how + grouped(text)
+
+
+_FORMS = {
+    (name, count): form
+    for names, count, form in (
+        ("msup sSup", 2, "{0}{1:^}"), ("msub sSub", 2, "{0}{1:_}"), ("msubsup sSubSup", 3, "{0}{1:_}{2:^}"),
+        ("sPre", 3, "{0:_}{1:^}{2}"), ("mfrac f", 2, "{0:g}/{1:g}"), ("mroot", 2, "{1:^}√{0:g}"), ("rad", 2, "{0:^}√{1:g}"),
+        ("rad", 1, "√{0:g}"), ("munderover", 3, "{0:b}_{1:g}^{2:g} "), ("munder limLow", 2, "{0:b}_{1:g} "),
+        ("mover limUpp", 2, "{0:b}^{1:g} "), ("bar", 1, "{0}\u0304"), ("func", 2, "{0} {1}"),
+    )
+    for name in names.split()
+}  # fmt: skip
+_BETWEEN = {"mtr": ", ", "mr": ", ", "mtable": "; ", "m": "; ", "eqArr": "; "}
+
+
 def _structure(name: str, parts: list[str], element: etree._Element) -> str:
     """Write what is more than a row; empty for rows."""
+    if name == "mover" and len(parts) == 2 and (accent := _ACCENTS.get(parts[1].strip())):
+        return parts[0] + accent
+    if form := _FORMS.get((name, len(parts))):
+        return form.format(*map(_Part, parts))
     match name, parts:
-        case (("msup" | "sSup"), [base, high]):
-            return base + _script(high, is_raised=True)
-        case (("msub" | "sSub"), [base, low]):
-            return base + _script(low, is_raised=False)
-        case (("msubsup" | "sSubSup"), [base, low, high]):
-            return base + _script(low, is_raised=False) + _script(high, is_raised=True)
-        case "sPre", [low, high, base]:
-            return _script(low, is_raised=False) + _script(high, is_raised=True) + base
-        case (("mfrac" | "f"), [above, below]):
-            return f"{grouped(above)}/{grouped(below)}"
-        case ("mroot", [base, degree]) | ("rad", [degree, base]):
-            return f"{_script(degree, is_raised=True)}√{grouped(base)}"
-        case ("msqrt", _) | ("rad", [_]):
+        case "msqrt", _:
             return f"√{grouped(''.join(parts))}"
-        case (("mtr" | "mr"), _):
-            return ", ".join(parts)
-        case (("mtable" | "m" | "eqArr"), _):
-            return "; ".join(parts)
-    return _bounded(name, parts, element)
-
-
-def _bounded(name: str, parts: list[str], element: etree._Element) -> str:
-    """Write what has something below, above or around it."""
-    match name, parts:
-        case "munderover", [base, low, high]:
-            return f"{base.strip()}_{grouped(low)}^{grouped(high)} "
-        case (("munder" | "limLow"), [base, low]):
-            return f"{base.strip()}_{grouped(low)} "
-        case "mover", [base, high] if high.strip() in _ACCENTS:
-            return base + _ACCENTS[high.strip()]
-        case (("mover" | "limUpp"), [base, high]):
-            return f"{base.strip()}^{grouped(high)} "
         case "nary", [low, high, base]:
             bounds = (f"_{grouped(low)}" if low else "") + (f"^{grouped(high)}" if high else "")
             return f"{_property(element, 'chr', '∫')}{bounds} {base}"
@@ -134,20 +136,16 @@ def _bounded(name: str, parts: list[str], element: etree._Element) -> str:
             return f"{element.get('open', '(')}{', '.join(parts)}{element.get('close', ')')}"
         case "d", _:
             return f"{_property(element, 'begChr', '(')}{', '.join(parts)}{_property(element, 'endChr', ')')}"
-        case "bar", [base]:
-            return f"{base}\u0304"
         case "acc", [base]:
             return base + _property(element, "chr", "\u0302")
-        case "func", [named, base]:
-            return f"{named} {base}"
-    return ""
+    return _BETWEEN[name].join(parts) if name in _BETWEEN else ""
 
 
 def _with_corners(names: list[str], parts: list[str]) -> str:
     """Write a sign with scripts at its corners, as isotopes have them."""
     at = names.index("mprescripts") if "mprescripts" in names else len(names)
     after, before = (
-        "".join(_script(part, is_raised=bool(n % 2)) for n, part in enumerate(some) if part)
+        "".join(format(_Part(part), "^" if n % 2 else "_") for n, part in enumerate(some) if part)
         for some in (parts[1:at], parts[at + 1 :])
     )
     return before + "".join(parts[:1]) + after
@@ -158,14 +156,6 @@ def _property(element: etree._Element, name: str, usual: str) -> str:
     return str(found[0]) if isinstance(found, list) and found else usual
 
 
-def _script(text: str, *, is_raised: bool) -> str:
-    text = "".join(text.split())
-    done = raised(text) if is_raised else lowered(text)
-    if done != text and "[" not in done and not done.startswith("^"):
-        return done
-    return ("^" if is_raised else "_") + grouped(text)
-
-
 def grouped(text: str) -> str:
     """Put brackets around a part of a formula that is a sum or a product itself."""
     text = text.strip()
@@ -174,11 +164,6 @@ def grouped(text: str) -> str:
 
 def runs_joined(runs: Iterable[tuple[str, str]]) -> str:
     """Join runs of text of which some are `raised` or `lowered`; runs of one kind that follow one another are one."""
-    parts: list[tuple[str, str]] = []
-    for kind, text in runs:
-        if parts and parts[-1][0] == kind:
-            parts[-1] = kind, parts[-1][1] + text
-        else:
-            parts.append((kind, text))
     write = {"raised": raised, "lowered": lowered}
+    parts = ((kind, "".join(text for _, text in run)) for kind, run in groupby(runs, lambda one: one[0]))
     return "".join(write[kind](text) if kind in write else text for kind, text in parts)
