@@ -40,28 +40,22 @@ def arxiv(root: object) -> Hits:
         return None
     found = []
     for entry in root.findall(_ATOM + "entry"):
-        number = _text(entry.find(_ATOM + "id")).rpartition("/abs/")[2]
+        number, title, summary, published = (
+            _text(entry.find(_ATOM + name)) for name in ("id", "title", "summary", "published")
+        )
         if "api/errors" in number:
             return None
-        summary = _text(entry.find(_ATOM + "summary"))
-        found.append(
-            ProviderHit(
-                f"https://arxiv.org/abs/{_VERSION.sub('', number)}" if number else None,
-                _text(entry.find(_ATOM + "title")),
-                summary,
-                _text(entry.find(_ATOM + "published")),
-                text=summary,
-                authors=_names(_text(name) for name in entry.findall(f"{_ATOM}author/{_ATOM}name")),
-            )
-        )
+        number = _VERSION.sub("", number.rpartition("/abs/")[2])
+        people = _names(map(_text, entry.findall(f"{_ATOM}author/{_ATOM}name")))
+        url = f"https://arxiv.org/abs/{number}" if number else None
+        found.append(ProviderHit(url, title, summary, published, text=summary, authors=people))
     return found
 
 
 def _ask_openalex(query: SearchQuery, words: list[str], most: int) -> Params:
     fields = "id,doi,display_name,publication_date,abstract_inverted_index,primary_location,authorships,is_retracted"
-    dates = _filter(
-        from_publication_date=whole_day(query.date_from), to_publication_date=whole_day(query.date_to, last=True)
-    )
+    first, last = whole_day(query.date_from), whole_day(query.date_to, last=True)
+    dates = _filter(from_publication_date=first, to_publication_date=last)
     return {"search": " ".join(words), "per-page": str(most), "select": f"{fields},relevance_score"} | dates
 
 
@@ -77,17 +71,11 @@ def openalex(data: object) -> Hits:
         placed = [(at, word) for word, places in (index if isinstance(index, dict) else {}).items()
                   for at in _list(places) if isinstance(at, int)]  # fmt: skip
         abstract = " ".join(word for _, word in sorted(placed))
-        found.append(
-            ProviderHit(
-                row.get("doi") or dig(row, "primary_location", "landing_page_url") or row.get("id"),
-                f"Retracted: {title}" if row.get("is_retracted") is True else title,
-                abstract,
-                row.get("publication_date"),
-                row.get("relevance_score"),
-                abstract,
-                authors=_names(dig(one, "author", "display_name") for one in _list(row.get("authorships"))),
-            )
-        )
+        url = row.get("doi") or dig(row, "primary_location", "landing_page_url") or row.get("id")
+        title = f"Retracted: {title}" if row.get("is_retracted") is True else title
+        people = _names(dig(one, "author", "display_name") for one in _list(row.get("authorships")))
+        told = row.get("publication_date"), row.get("relevance_score"), abstract
+        found.append(ProviderHit(url, title, abstract, *told, authors=people))
     return found
 
 
@@ -105,20 +93,13 @@ def crossref(data: object) -> Hits:
     found = []
     for row in dicts(rows):
         number = _string(row.get("DOI"))
-        abstract = _plain(row.get("abstract"))
-        date = [part for part in _list(dig(row, "issued", "date-parts", 0))[:3] if isinstance(part, int)]
-        people = dicts(_list(row.get("author")))
-        found.append(
-            ProviderHit(
-                f"https://doi.org/{number.lower()}" if number else row.get("URL"),
-                _plain(dig(row, "title", 0)),
-                abstract,
-                "-".join(f"{part:02}" for part in date) or None,
-                row.get("score"),
-                abstract,
-                authors=_names(f"{_string(one.get('given'))} {_string(one.get('family'))}" for one in people),
-            )
-        )
+        url = f"https://doi.org/{number.lower()}" if number else row.get("URL")
+        title, abstract = _plain(dig(row, "title", 0)), _plain(row.get("abstract"))
+        date = [f"{part:02}" for part in _list(dig(row, "issued", "date-parts", 0))[:3] if isinstance(part, int)]
+        authors = dicts(_list(row.get("author")))
+        people = _names(f"{_string(one.get('given'))} {_string(one.get('family'))}" for one in authors)
+        told = "-".join(date) or None, row.get("score"), abstract
+        found.append(ProviderHit(url, title, abstract, *told, authors=people))
     return found
 
 
@@ -138,16 +119,10 @@ def semantic_scholar(data: object) -> Hits:
     found = []
     for row in dicts(rows):
         doi = _string(dig(row, "externalIds", "DOI")).lower()
-        found.append(
-            ProviderHit(
-                f"https://doi.org/{doi}" if doi else row.get("url"),
-                row.get("title"),
-                row.get("abstract"),
-                row.get("publicationDate") or row.get("year"),
-                text=row.get("abstract"),
-                authors=_names(dig(one, "name") for one in _list(row.get("authors"))),
-            )
-        )
+        url, abstract = f"https://doi.org/{doi}" if doi else row.get("url"), row.get("abstract")
+        people = _names(dig(one, "name") for one in _list(row.get("authors")))
+        date = row.get("publicationDate") or row.get("year")
+        found.append(ProviderHit(url, row.get("title"), abstract, date, text=abstract, authors=people))
     return found
 
 
@@ -173,23 +148,15 @@ def pubmed(root: object) -> Hits:
         return None
     found = []
     for entry in root.findall("PubmedArticle/MedlineCitation"):
-        number = _text(entry.find("PMID"))
-        parts = entry.findall("Article/Abstract/AbstractText")
-        labelled = (
-            (f"{one.get('Label', '').capitalize()}: " if one.get("Label") else "") + _text(one) for one in parts
+        number, title = _text(entry.find("PMID")), _text(entry.find("Article/ArticleTitle"))
+        url = f"https://pubmed.ncbi.nlm.nih.gov/{number}/" if number.isdigit() else None
+        parts = (
+            (one.get("Label", "").capitalize(), _text(one)) for one in entry.findall("Article/Abstract/AbstractText")
         )
-        abstract = "\n\n".join(filter(None, labelled))
-        people = entry.findall("Article/AuthorList/Author")
-        found.append(
-            ProviderHit(
-                f"https://pubmed.ncbi.nlm.nih.gov/{number}/" if number.isdigit() else None,
-                _text(entry.find("Article/ArticleTitle")),
-                abstract,
-                _pubmed_date(entry),
-                text=abstract,
-                authors=_names(f"{_text(one.find('ForeName'))} {_text(one.find('LastName'))}" for one in people),
-            )
-        )
+        abstract = "\n\n".join(f"{label}: {text}" if label else text for label, text in parts if label or text)
+        authors = entry.findall("Article/AuthorList/Author")
+        people = _names(f"{_text(one.find('ForeName'))} {_text(one.find('LastName'))}" for one in authors)
+        found.append(ProviderHit(url, title, abstract, _pubmed_date(entry), text=abstract, authors=people))
     return found
 
 
