@@ -48,8 +48,9 @@ def choose(
         ConfigError: a name is unknown, or a key or package is missing.
     """
     names = tuple(dict.fromkeys(name.strip().casefold() for name in names if name.strip()))
-    for name in names:
-        _check(name)
+    for name in (one for one in names if one not in NAMES):
+        hint = "".join(f" Did you mean {near}?" for near in get_close_matches(name, NAMES, n=1))
+        raise ConfigError(f"RETRIEVER names {name}, which is no retriever.{hint} There are: {', '.join(NAMES)}.")
     documents = library or sample
     if names == ("library",):
         if documents is None:
@@ -76,13 +77,10 @@ def choose(
     if "library" in names and library is None:
         notes.append("RETRIEVER names library, and no folder is set (DOSSIER_LIBRARY): only the others are searched.")
     listed = [one for name in names if name != "library" for one in _expanded(name, values)]
-    engines = [(PROVIDERS[name].role, made(name)) for name in dict.fromkeys(listed)]
+    engines = [made(name) for name in dict.fromkeys(listed)]
+    papers = [engine for engine in engines if engine.service.role == "papers"]
     return Chain(
-        [engine for role, engine in engines if role != "papers"],
-        pages,
-        library,
-        beside=[engine for role, engine in engines if role == "papers"],
-        notes=tuple(notes),
+        [engine for engine in engines if engine not in papers], pages, library, beside=papers, notes=tuple(notes)
     )
 
 
@@ -107,14 +105,6 @@ def _expanded(name: str, values: Mapping[str, str]) -> tuple[str, ...]:
             "(tavily and the indexes of papers work without a key)."
         )
     return (name,)
-
-
-def _check(name: str) -> None:
-    if name in NAMES:
-        return
-    near = get_close_matches(name, NAMES, n=1)
-    hint = f" Did you mean {near[0]}?" if near else ""
-    raise ConfigError(f"RETRIEVER names {name}, which is no retriever.{hint} There are: {', '.join(NAMES)}.")
 
 
 SAMPLE_LIBRARY = RESOURCES / "examples" / "library"

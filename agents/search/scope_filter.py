@@ -79,15 +79,9 @@ def in_both(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
 
 def in_range(published: str | None, date_from: str | None, date_to: str | None) -> bool:
     """Tell whether a date may lie in a range, each as precise as known; no date may lie anywhere."""
-    if not published:
-        return True
-
-    def not_before(later: str, earlier: str) -> bool:
-        length = min(len(later), len(earlier))
-        return later[:length] >= earlier[:length]
-
-    day = published[:10]
-    return not ((date_from and not not_before(day, date_from[:10])) or (date_to and not not_before(date_to[:10], day)))
+    day = (published or "")[:10]
+    starts, ends = ((date or "")[:10][: len(day)] for date in (date_from, date_to))
+    return starts <= day[: len(starts)] and day[: len(ends)] <= ends
 
 
 def bare_domain(domain: str) -> str:
@@ -108,11 +102,11 @@ def whole_day(date: str | None, *, last: bool = False) -> str | None:
 
 
 def _allowed(hit: Hit, query: SearchQuery) -> bool:
-    if query.include_domains and not any(within(hit.url, domain) for domain in query.include_domains):
-        return False
-    if any(within(hit.url, domain) for domain in query.exclude_domains):
-        return False
-    return in_range(hit.published, query.date_from, query.date_to)
+    included, excluded = (
+        any(within(hit.url, domain) for domain in domains) for domains in (query.include_domains, query.exclude_domains)
+    )
+    is_there = (included or not query.include_domains) and not excluded
+    return is_there and in_range(hit.published, query.date_from, query.date_to)
 
 
 def _parts(address: str) -> tuple[str, str]:
@@ -120,16 +114,10 @@ def _parts(address: str) -> tuple[str, str]:
     address = address.strip()
     try:
         split = urlsplit(address if "://" in address else "//" + address)
-        host = split.hostname or ""
-    except ValueError:
+        host = (split.hostname or "").removeprefix("*.").rstrip(".").removeprefix("www.")
+        return host if host.isascii() else host.encode("idna").decode("ascii"), split.path.rstrip("/")
+    except ValueError:  # of which errors of encoding are
         return "", ""
-    host = host.removeprefix("*.").rstrip(".").removeprefix("www.")
-    if not host.isascii():
-        try:
-            host = host.encode("idna").decode("ascii")
-        except UnicodeError:
-            return "", ""
-    return host, split.path.rstrip("/")
 
 
 MAX_QUERY = 400  # characters that search providers take; some refuse more, some cut the point off
@@ -186,10 +174,12 @@ def keywords(text: str, most: int) -> list[str]:
     For indexes that look for all words of a query: names and numbers go first, then what is long.
     """
     found = dict(_telling(text))
-    ranked = sorted(
-        found, key=lambda key: -(_weight(found[key], at_start=text.startswith(found[key])) + len(key) / 100)
-    )
-    return [found[key] for key in found if key in set(ranked[:most])]
+
+    def weight(key: str) -> float:
+        return _weight(found[key], at_start=text.startswith(found[key])) + len(key) / 100
+
+    ranked = sorted(found, key=weight, reverse=True)[:most]
+    return [found[key] for key in found if key in ranked]
 
 
 def _without_sites(text: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
@@ -227,12 +217,8 @@ def _weight(word: str, *, at_start: bool) -> float:
 
 def _thinned(text: str, limit: int) -> str:
     """Keep telling words in order, each once, as far as there is room."""
-    kept: list[str] = []
-    left = limit
+    kept = ""
     for word in dict(_telling(text)).values():
-        if len(word) + 1 > left:
-            word = word[: max(0, left - 1)] if not kept else ""
-        if word:
-            kept.append(word)
-            left -= len(word) + 1
-    return " ".join(kept)
+        longer = f"{kept} {word}".strip()
+        kept = longer if len(longer) <= limit else kept or word[:limit]
+    return kept

@@ -29,7 +29,6 @@ FILE_S = 30.0  # seconds for taking the text out of one file
 SCHEME = "upload:/"  # how addresses of given files begin
 NAME_LENGTH = 120
 MAX_INDEXES = 8  # sets of files whose index stays in memory, last used last
-_PATH = re.compile(r"[/\\]")
 
 
 @dataclass(frozen=True)
@@ -62,15 +61,14 @@ async def take(given: Sequence[UploadedFile], known: Sequence[OwnFile], texts: T
     files: list[OwnFile] = []
     refused: list[BadRequest] = []
     for one, outcome in zip(taking, read, strict=True):
+        here = (*known, *files)
         if isinstance(outcome, str):
             refused.append(BadRequest("“{name}” was not added: {why}.", name=plain_name(one.name), why=outcome))
-            continue
-        twin = next((file for file in (*known, *files) if file.card.text_hash == outcome.card.text_hash), None)
-        if twin is not None:
+        elif twin := next((file for file in here if file.card.text_hash == outcome.card.text_hash), None):
             same = "“{name}” was not added: it says the same as “{twin}”, which is here already."
             refused.append(BadRequest(same, name=outcome.name, twin=twin.name))
-            continue
-        files.append(_told_apart(outcome, (*known, *files)))
+        else:
+            files.append(_told_apart(outcome, here))
     if beyond:
         form, most = "{n} {n:file was|files were} not added: one message brings up to {most}.", AT_ONCE
         if room < AT_ONCE:
@@ -99,10 +97,9 @@ async def _read(given: UploadedFile, texts: Texts, now: str) -> OwnFile | str:
 
 def plain_name(name: str) -> str:
     """Make a name of a file of what a browser gives: no folders, nothing that can't be seen, and no endless ones."""
-    last = _PATH.split(unicodedata.normalize("NFC", name))[-1]
-    shown = "".join(" " if letter.isspace() else letter for letter in last)
-    shown = "".join(letter for letter in shown if not unicodedata.category(letter).startswith("C"))
-    shown = " ".join(shown.split()) or "file"
+    last = re.split(r"[/\\]", unicodedata.normalize("NFC", name))[-1]
+    words = ("".join(one for one in word if unicodedata.category(one)[0] != "C") for word in last.split())
+    shown = " ".join(filter(None, words)) or "file"
     if len(shown) <= NAME_LENGTH:
         return shown
     stem, dot, ending = shown.rpartition(".")
@@ -113,13 +110,11 @@ def plain_name(name: str) -> str:
 
 def _told_apart(file: OwnFile, others: Sequence[OwnFile]) -> OwnFile:
     """Give a file a name that no other one of the chat has."""
-    names = {other.name for other in others}
+    taken = {other.name for other in others}
     stem, dot, ending = file.name.rpartition(".")
-    name, number = file.name, 1
-    while name in names:
-        number += 1
-        name = f"{stem} ({number}).{ending}" if dot and stem else f"{file.name} ({number})"
-    return file if name == file.name else file.model_copy(update={"name": name})
+    form = f"{stem} ({{}}).{ending}" if dot and stem else f"{file.name} ({{}})"
+    names = (file.name, *(form.replace("{}", str(number)) for number in range(2, len(taken) + 2)))
+    return file.model_copy(update={"name": next(name for name in names if name not in taken)})
 
 
 class Files:
@@ -159,13 +154,9 @@ class Files:
                     entries.append(FileOutcome(url, "", await self.read(url)))
                 except SourceError as error:
                     log.warning("a file of a chat can't be searched any more: %s", error)
-
-            def made() -> Index:
-                index = Index(None)
-                index.change((), entries)
-                return index
-
-            self._index = await asyncio.to_thread(made)
+            index = Index(None)
+            await asyncio.to_thread(index.change, (), entries)
+            self._index = index
         return self._index
 
 
@@ -181,23 +172,18 @@ class SearchScope:
 
         The invented sample steps aside for files of the user's own: it never joins real documents.
         """
-        base, alone = self._base, self._base.name == SAMPLE_NAME
+        base = self._base
         if isinstance(base, Chain):
             base = base.narrowed(places, searched, with_sample=not files)
         if not files:
             return base
-        own = self._files(files)
-        if isinstance(base, Chain):
-            return base.with_files(own)
-        return Chain((), None, None if alone or base.name == SAMPLE_NAME else base, files=own)
-
-    def _files(self, files: Sequence[OwnFile]) -> Files:
         key = tuple((file.card.url, file.card.text_hash) for file in files)
-        made = self._ready.pop(key, None) or Files(files, self._texts)
-        self._ready[key] = made
+        own = self._ready[key] = self._ready.pop(key) if key in self._ready else Files(files, self._texts)
         if len(self._ready) > MAX_INDEXES:
             self._ready.popitem(last=False)
-        return made
+        if isinstance(base, Chain):
+            return base.with_files(own)
+        return Chain((), None, None if base.name == SAMPLE_NAME else base, files=own)
 
 
 def places_of(searcher: Searcher) -> tuple[Place, ...]:
