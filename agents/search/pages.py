@@ -61,9 +61,7 @@ class WebPages:
         self._fetcher, self._date = fetcher, date
         self._links: OrderedDict[str, Links] = OrderedDict()
 
-    async def read(
-        self, url: str, deadline_s: float | None = None, known: Source | None = None, *, named_by_user: bool = False
-    ) -> Source:
+    async def read(self, url: str, deadline_s: float | None = None, known: Source | None = None) -> Source:
         """Read the page, PDF, Word or text file at an address.
 
         Addresses that lead to one page, by redirect or because it says so, give sources of one id.
@@ -71,9 +69,7 @@ class WebPages:
         Raises:
             SourceError: it cannot be read or may not be used; the reason is for the reader of the report.
         """
-        fetched, document = await read_page(
-            self._fetcher, url, deadline_s, named_by_user=named_by_user, known=known.version if known else ""
-        )
+        fetched, document = await read_page(self._fetcher, url, deadline_s, known=known.version if known else "")
         if known and fetched.unchanged:
             return known.model_copy(update={"retrieved": self._date()})
         self._links[canonical(url)] = document.links

@@ -7,8 +7,8 @@ import asyncio
 import logging
 import random
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -80,41 +80,17 @@ def _passing(url: str, reason: str, *, retry_after_s: float | None = None) -> So
     return SourceError(url, reason, "site", retryable=True, retry_after_s=retry_after_s)
 
 
-class _Clock:
-    """The time limits of one fetch: one for its own work, and one for everything, waiting in line included."""
-
-    def __init__(self, total_s: float, deadline_s: float | None) -> None:
-        self.total_s, self.deadline_s = total_s, deadline_s
-        self._work, self._whole = asyncio.timeout(total_s), asyncio.timeout(deadline_s)
-        self._now = asyncio.get_running_loop().time
-
-    @asynccontextmanager
-    async def running(self, url: str) -> AsyncIterator[None]:
-        try:
-            async with self._whole, self._work:
-                yield
-        except TimeoutError as error:
-            seconds = self.total_s if self._work.expired() else self.deadline_s
-            raise _passing(url, Said("it took too long ({seconds} s)", seconds=f"{seconds or 0:.3g}")) from error
-
-    @contextmanager
-    def standing_still(self) -> Iterator[None]:
-        """Stop the time of work while a turn is waited for."""
-        when = None if self._work.expired() else self._work.when()  # expired: the task is about to be told
-        if when is None:
-            yield
-            return
-        left = when - self._now()
-        self._work.reschedule(None)
+@contextmanager
+def _standing_still(work: asyncio.Timeout) -> Iterator[None]:
+    """Stop the time of work while a turn is waited for."""
+    when, now = work.when(), asyncio.get_running_loop().time
+    if when is None or work.expired():  # the task is about to be told
         yield
-        self._work.reschedule(self._now() + left)
-
-    def patience_s(self) -> float:
-        """Seconds for which waiting in line may still make sense."""
-        return min(MAX_PAUSE_S, (self._whole.when() or float("inf")) - self._now())
-
-    def left_s(self) -> float:
-        return min(when for one in (self._work, self._whole) if (when := one.when()) is not None) - self._now()
+        return
+    left = when - now()
+    work.reschedule(None)
+    yield
+    work.reschedule(now() + left)
 
 
 class Fetcher:
@@ -150,26 +126,20 @@ class Fetcher:
         clock = clock or (lambda: asyncio.get_running_loop().time())
         self._manners = Manners(self._robots_txt, USER_AGENT.partition("/")[0], per_host_rate, clock, sleep)
 
-    async def fetch(
-        self, url: str, deadline_s: float | None = None, *, named_by_user: bool = False, known: str = ""
-    ) -> FetchedPage:
-        """Read one address, following its redirects.
-
-        Args:
-            url: an address of the web.
-            deadline_s: seconds for everything, waiting for a turn at the host included; None for no such limit.
-            named_by_user: the user asked for this very address; robots.txt, which is about crawling, is not asked.
-            known: the version that is known of it, and need not be sent again.
+    async def fetch(self, url: str, *, known: str = "") -> FetchedPage:
+        """Read one address, following its redirects; the version that is `known` of it need not be sent again.
 
         Raises:
             SourceError: it cannot be read, or may not be; the reason is for the reader of the report. `retryable` when
                 it may be gone later.
         """
-        clock = _Clock(self._total_s, deadline_s)
-        async with clock.running(url):
-            fetched: FetchedPage = await self._retry.retrying(clock.left_s)(
-                self._follow, url, clock, named_by_user, known
-            )
+        work, now = asyncio.timeout(self._total_s), asyncio.get_running_loop().time
+        retrying = self._retry.retrying(lambda: (work.when() or now()) - now())
+        try:
+            async with work:
+                fetched: FetchedPage = await retrying(self._follow, url, work, known)
+        except TimeoutError as error:
+            raise _passing(url, Said("it took too long ({seconds} s)", seconds=f"{self._total_s:.3g}")) from error
         return fetched
 
     async def aclose(self) -> None:
@@ -189,7 +159,7 @@ class Fetcher:
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         )
 
-    async def _follow(self, url: str, clock: _Clock, named_by_user: bool, known: str) -> FetchedPage:
+    async def _follow(self, url: str, work: asyncio.Timeout, known: str) -> FetchedPage:
         """Make one attempt: the address, and where it redirects."""
         with _explained(url):
             at = self._guard.check(_written(url))
@@ -200,12 +170,12 @@ class Fetcher:
                 visited.add(str(at))
                 await self._guard.admit(at)
                 origin = f"{at.scheme}://{at.netloc.decode('ascii')}"
-                if not named_by_user and not await self._manners.allow(origin, str(at)):
+                if not await self._manners.allow(origin, str(at)):
                     raise SourceError(url, ROBOTS_SAY_NO)
-                if self._manners.pause_s(origin) > clock.patience_s():
+                if self._manners.pause_s(origin) > MAX_PAUSE_S:
                     raise SourceError(url, PAUSES)
                 async with AsyncExitStack() as turn:
-                    with clock.standing_still():
+                    with _standing_still(work):
                         await turn.enter_async_context(self._manners.turn(origin))
                     answer = await self._get(url, at, origin, known)
                 if isinstance(answer, FetchedPage):

@@ -42,12 +42,7 @@ class Manners:
     """The rules of the sites that were visited last, and turns at them. A site is a scheme, a host and a port."""
 
     def __init__(
-        self,
-        get: Get,
-        agent: str,
-        rate: float,
-        clock: Callable[[], float],
-        sleep: Callable[[float], Awaitable[None]],
+        self, get: Get, agent: str, rate: float, clock: Callable[[], float], sleep: Callable[[float], Awaitable[None]]
     ) -> None:
         self._get, self._agent, self._rate, self._clock, self._sleep = get, agent, rate, clock, sleep
         self._sites: OrderedDict[str, _Site] = OrderedDict()

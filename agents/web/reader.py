@@ -126,7 +126,7 @@ _FRAME_TEXT = 300  # characters of its own that a page has at most, when it only
 
 
 async def read_page(
-    fetcher: Fetcher, url: str, deadline_s: float | None = None, *, named_by_user: bool = False, known: str = ""
+    fetcher: Fetcher, url: str, deadline_s: float | None = None, *, known: str = ""
 ) -> tuple[FetchedPage, Document]:
     """Fetch an address and read it; a page that only frames a document is followed to it once, as if it were a link.
 
@@ -137,13 +137,13 @@ async def read_page(
     """
     try:
         async with asyncio.timeout(deadline_s):
-            fetched = await fetcher.fetch(url, named_by_user=named_by_user, known=known)
+            fetched = await fetcher.fetch(url, known=known)
             try:
                 if fetched.unchanged:
                     return fetched, Document("", "")
                 return fetched, await read_document(fetched.body, fetched.content_type, fetched.final_url)
             except Elsewhere as page:
-                fetched = await fetcher.fetch(page.document_url, named_by_user=named_by_user)
+                fetched = await fetcher.fetch(page.document_url)
                 return fetched, await read_document(fetched.body, fetched.content_type, fetched.final_url)
     except TimeoutError as error:
         raise SourceError(url, Said("it took too long ({seconds} s)", seconds=f"{deadline_s:.3g}"), "site") from error

@@ -179,7 +179,7 @@ async def test_no_address_inside_is_asked_of_the_proxy(through, address):
         through(HTTP_PROXY=f"http://127.0.0.1:{way.port}", ALL_PROXY=f"http://127.0.0.1:{way.port}")
         fetcher = Fetcher(resolver=resolving(**{"sly.example.org": "10.0.0.7"}))
         with pytest.raises(SourceError, match="private network"):
-            await fetcher.fetch(address, named_by_user=True)
+            await fetcher.fetch(address)
         await fetcher.aclose()
     assert not way.asked
 
@@ -191,7 +191,7 @@ async def test_what_no_proxy_names_and_this_machine_itself_are_reached_directly(
         assert (await model(httpserver.url_for("/v1").replace("localhost", "127.0.0.1")).reply(question())).text
         fetcher = Fetcher(resolver=resolving())
         with pytest.raises(SourceError, match="looked up"):
-            await fetcher.fetch("http://page.example.net/", named_by_user=True)
+            await fetcher.fetch("http://page.example.net/")
         await fetcher.aclose()
     assert not way.asked
 
@@ -201,7 +201,7 @@ async def test_a_proxy_that_wants_a_name_is_explained_for_models_search_and_page
         through(HTTP_PROXY=f"http://127.0.0.1:{way.port}")
         fetcher = Fetcher(resolver=resolving())
         with pytest.raises(SourceError, match="the proxy on the way wants a name and a password"):
-            await fetcher.fetch("http://ferry.example.org/day", named_by_user=True)
+            await fetcher.fetch("http://ferry.example.org/day")
         with pytest.raises(ModelError) as of_model:
             await model("http://models.example.org/v1").reply(question())
         with pytest.raises(ModelError, match="407") as of_other:
@@ -217,7 +217,7 @@ async def test_a_proxy_that_wants_a_name_is_explained_for_models_search_and_page
         assert sum(one.endswith("/search") for one in way.asked) == 1, "what the user must mend was tried again"
         through(HTTP_PROXY=f"http://me:secret@127.0.0.1:{way.port}")
         fetcher = Fetcher(resolver=resolving())
-        assert (await fetcher.fetch("http://ferry.example.org/day", named_by_user=True)).body
+        assert (await fetcher.fetch("http://ferry.example.org/day")).body
         assert "secret" not in "\n".join(transport.lines())
 
 
@@ -241,7 +241,7 @@ async def test_a_socks_proxy_is_used_where_its_package_is_installed_and_explaine
     address = f"socks://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     through(ALL_PROXY=address)
     fetcher = Fetcher(resolver=resolving())
-    assert (await fetcher.fetch("http://ferry.example.org/day", named_by_user=True)).body.decode() == PAGE
+    assert (await fetcher.fetch("http://ferry.example.org/day")).body.decode() == PAGE
     await fetcher.aclose()
     server.close()
     assert asked[0].startswith(b"ferry.example.org")

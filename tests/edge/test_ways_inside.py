@@ -117,7 +117,6 @@ def pages(world):
 
 PATHS = {
     "a page": lambda world, url: pages(world).read(url),
-    "an address the user named": lambda world, url: pages(world).read(url, named_by_user=True),
     "the links of a page": lambda world, url: pages(world).links(url),
     "a crawl from a page": lambda world, url: Chain((), pages(world)).crawl(url, 5),
     "a redirect": lambda world, url: pages(world).read("http://a.honest.example/moved"),
