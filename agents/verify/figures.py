@@ -70,7 +70,7 @@ _LISTED = re.compile(
     r"\d+(?:-\d+){2,}|\b[A-Z]{1,6}\d*-\d+(?![\d.,]*\s?%)"
 )  # an ISBN, a telephone number, COVID-19: no amounts
 _VERSION = re.compile(r"(?:\b(?:version|release|v)\.?|\b[A-Z][a-z]+)\s$|\bv$")
-_VERSIONED = re.compile(r"\d+\.\d+0|\d+(?:\.\d+){2,}")  # 3.10 is not 3.1 there
+_VERSIONED = re.compile(r"(?!\d{1,3}(?:\.\d{3})+$)(?:\d+\.\d+0|\d+(?:\.\d+){2,})")  # 3.10 is not 3.1 there
 _LONGEST = 24  # signs; what is longer is an identifier
 _LOOSE = 5  # "more than 100" says too little of 600
 _LOOK_BACK = 24  # characters before a number that are searched for "more than" and the like

@@ -32,7 +32,10 @@ HAN = re.compile(
     rf"(?P<han>{_HAN_NUMERAL}|[{_COUNTING}](?=[{_HAN_COUNTERS}]|成(?![为為员員功立本果年熟长長就]))|(?<=分[之の])[{_COUNTING}])"
     rf"(?:[点點](?P<point>[{_COUNTING[:10]}]+)(?![十分]))?"
 )
-_SCALED = re.compile(rf"\s?(?P<scale>[十百千]?[{''.join(_HAN_SCALES)}]|[百千])(?P<rest>\d[\d.,]*)?")
+_PLACES = HAN_PLACES | {"십": 10, "백": 100, "천": 1000} | _HAN_SCALES
+_SCALED = re.compile(
+    rf"\s?(?P<scale>[十百千십백천]?[{''.join(_HAN_SCALES)}]|[百千백천])(?:\s(?=\d+[백천만]))?(?P<rest>\d[\d.,]*)?"
+)
 _ABBREVIATED = 5  # letters; shorter words of scale may have a full stop of their own
 _SCALE = re.compile(rf"[{SPACE}-]?(?P<scale>(?:[^\W\d_]|[{MARKS}\u0e31-\u0e4e])+)\.?")
 
@@ -77,7 +80,7 @@ def scaled(text: str, end: int, language: str, *, is_money: bool) -> tuple[float
     """Read `million`, `crore` or 万 behind a number: the factor, where it ends, and what is added (3亿5000万)."""
     if han := _SCALED.match(text, end):
         factor, end, rest = (
-            float(math.prod((HAN_PLACES | _HAN_SCALES)[one] for one in han["scale"])),
+            float(math.prod(_PLACES[one] for one in han["scale"])),
             han.end("scale"),
             0.0,
         )

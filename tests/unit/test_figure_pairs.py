@@ -185,6 +185,9 @@ NEIGHBOURS = [
     ("It lasted 1½ hours.", "It lasted 1.5 hours.", "en", True),
     ("It lasted 2 ¾ hours.", "It lasted 2.75 hours.", "en", True),
     ("It lasted 1½ hours.", "It lasted 11/2 hours.", "en", False),
+    ("Custou 2.500.000 reais.", "Custou 2,5 milhões de reais.", "pt", True),
+    ("예산은 3억 5천만 원이다.", "예산은 350,000,000원이다.", "ko", True),
+    ("예산은 5천만 원이다.", "예산은 5백만 원이다.", "ko", False),
 ]  # fmt: skip
 """Scales of India and Bengal, Thai without spaces, numerals of cheques, half a million, ranges, powers, shares, folds."""
 
