@@ -67,11 +67,7 @@ def is_about_the_same(title: str, text: str, other: str) -> bool:
 
 
 def copies(texts: Mapping[int, frozenset[int]], accept: Callable[[int, int], bool] = lambda *_: True) -> dict[int, int]:
-    """Find the texts that are copies, or long excerpts, of a longer one.
-
-    Args:
-        texts: the runs of each text by its number.
-        accept: asked for the numbers of copy and original, whether they may be put together.
+    """Find the texts that are copies, or long excerpts, of a longer one, given the runs of each by its number.
 
     Returns:
         Number of the copy to number of the text that it is held against. That one is never a copy itself, so two texts

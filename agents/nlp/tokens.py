@@ -186,12 +186,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def content_words(text: str, language: str | None = None) -> list[str]:
-    """Give the words that carry meaning, stemmed, in order and with repetitions.
-
-    Args:
-        text: a question or a document.
-        language: whose stop words are dropped; guessed from `text` when not given.
-    """
+    """Give the words that carry meaning in a language, or the one that is guessed: stemmed, in order, with repetitions."""
     return list((_content_words if len(text) <= _KEPT else _content_words.__wrapped__)(text, language))
 
 

@@ -26,10 +26,7 @@ def _as_one(text: str, language: str) -> IndependentQuestion:
 def draft(question: IndependentQuestion, language: str, room: int = 2) -> tuple[PlannedLeaf, ...]:
     """Draft the tree of `question` over its own parts: one leaf each, and of a comparison one for each point or thing.
 
-    Args:
-        question: what is asked.
-        language: of the titles.
-        room: leaves that it may have; with one, nothing is added to what is asked.
+    With `room` for one leaf nothing is added to what is asked.
     """
     things, points = question.things, question.points
     if points:

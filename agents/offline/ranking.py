@@ -71,9 +71,7 @@ def is_order(text: str) -> bool:
 def orders_a_machine(text: str, about: str = "") -> bool:
     """Tell a sentence that gives orders to a program that reads it; orders to people are left alone.
 
-    Args:
-        text: the sentence.
-        about: the question it was read for: one about such programs may well quote what they must do.
+    A question about such programs may well have an answer that quotes what they must do.
     """
     text, line = _meant(text)
     begins, wanted = opening("command").match(line), listed("reader").search(about)
@@ -185,12 +183,7 @@ class Wanted:
 
 
 class Ranking:
-    """Sentences of one source, or of several, ranked against questions. Rarity is counted in these sentences only.
-
-    Args:
-        sentences: what is ranked.
-        title: title of the source, empty for several sources.
-    """
+    """Sentences of one source, or of several without a title, ranked against questions by what is rare among them."""
 
     def __init__(self, sentences: Sequence[str], title: str = "") -> None:
         self.sentences = tuple(sentences)

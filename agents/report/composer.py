@@ -29,14 +29,7 @@ _NAMED_FIRST = re.compile(r"^[^“”\"]{1,80}: (?=[“\"])")
 
 
 class Composer:
-    """Takes prose in reading order; numbers are given as they are met.
-
-    Args:
-        findings: hold the facts that may be cited and their sources.
-        language: of the report.
-        asked: the questions, whose words prose may use without citing.
-        checks: what was found of each sentence.
-    """
+    """Takes prose in reading order; numbers are given as they are met. Prose may use the words `asked` without citing."""
 
     def __init__(
         self,

@@ -207,11 +207,9 @@ def _append(out: list[Glyph], glyphs: Sequence[Glyph], *, after_mark: bool) -> N
 
 
 def sentences(glyphs: Sequence[Glyph], *, whole: bool = False) -> tuple[Sentence, ...]:
-    """Cut a line into sentences, each with the facts that were cited in it or right behind it.
+    """Cut a line without its marks into sentences, each with the facts that were cited in it or right behind it.
 
-    Args:
-        glyphs: the line, without its marks.
-        whole: take it as one sentence, as a table cell or a paragraph of a quotation is.
+    A table cell, or a paragraph of a quotation, is one as a `whole`.
     """
     found = list(_spans(glyphs)) or [(0, len(glyphs))] * any(glyph.facts for glyph in glyphs)
     if whole and found:
@@ -292,12 +290,7 @@ _LOWERED = dict(zip("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋�
 
 
 def glyphs_of(tokens: Sequence[Token], may_link: Callable[[str], bool]) -> list[Glyph]:
-    """Read the tokens of one line.
-
-    Args:
-        tokens: the children of an inline token.
-        may_link: tells which addresses may be links; the words of others stay.
-    """
+    """Read the tokens of one line; of addresses that may be no links the words stay."""
     reader = _LineReader(may_link)
     for number, token in enumerate(tokens):
         reader.read(token, next((one.content[:1] for one in tokens[number + 1 :] if one.content), ""))

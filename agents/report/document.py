@@ -20,7 +20,7 @@ from agents.contracts.verification import Claim
 from agents.nlp.tokens import content_words
 from agents.report.composer import Composer, introduced, paragraph, title_line
 from agents.report.earlier import since, since_lines
-from agents.report.methodology import LIMITS, Making, unverified
+from agents.report.methodology import LIMITS, Making, claims_table, unverified
 from agents.report.references import shortened
 from agents.report.wording import Wording
 from agents.report.write_markdown import document_markdown
@@ -39,16 +39,9 @@ def build(
     job_id: str, outcome: Outcome, actual: Actual, *, engine: str, reasons: bool,
     rejected: tuple[RejectedSource, ...] = (), earlier: Earlier | None = None,
 ) -> ReportDocument:  # fmt: skip
-    """Put the report together.
+    """Put the report together. Documents that were not used, and that no finding names, are `rejected`.
 
-    Args:
-        job_id: names the job in the document.
-        outcome: findings and frame; marks of facts that no finding holds are dropped.
-        actual: what the run took; an unknown cost is said to be unknown.
-        engine: what wrote the prose, for Methodology.
-        reasons: False when no language model was used; Methodology then says so.
-        rejected: documents that were not used and that no finding names.
-        earlier: the report that this one is run after.
+    Marks of facts that no finding holds are dropped; an unknown cost is said to be unknown.
     """
     held = tuple(node for top in (*outcome.findings, *outcome.counter) for node in top.walk())
     cards = tuple({card.id: card for node in held for card in node.sources}.values())
@@ -92,7 +85,7 @@ class _Report:
         changed = since(earlier, truth.claims, self.composer.facts.values(), making.cards) if earlier else None
         body = self._body(text, [
             *((_heading(words.references), ReferenceList()) if references else ()),
-            *((_heading(words.claims), making.claims()) if truth.claims else ()),
+            *((_heading(words.claims), claims_table(truth.claims, making.cards, words)) if truth.claims else ()),
             _heading(words.methodology),
             *making.blocks(data, (one.source_id for one in references), (one.verdict for one in text.sentences())),
             *((_heading(words.limitations), *introduced("", limitations)) if limitations else ()),
@@ -122,7 +115,7 @@ class _Report:
             confidence=truth.confidence,
             limitations=limitations,
             degraded_mode="#DEGRADED_SEARCH" in tags,
-            rounds_log=making.rounds(),
+            rounds_log=tuple(record for node in making.nodes for record in node.rounds),
             phase_state=making.phase_state(),
             changes=making.changes(),
             since=changed,
@@ -317,9 +310,7 @@ class _Report:
     def _each_once(self, lines: Iterable[str], open_: Iterable[str] = ()) -> tuple[str, ...]:
         """Leave out what is said again: of a question without an answer, of an answered one, or in other words.
 
-        Args:
-            lines: of code; several of one unanswered question are one.
-            open_: of the writer and the sources, behind them.
+        Lines of code come first, several of one unanswered question as one; then what the writer and the sources leave open.
         """
         left = [one.question.casefold().strip(" ?？؟") for one in self.truth.answers if one.status != "answered"]
         settled = {one.question.casefold().strip(" ?？؟") for one in self.truth.answers if one.status == "answered"}

@@ -23,13 +23,7 @@ MOST_SHOWN = 8
 
 
 def earlier_of(document: ReportDocument, sources: Mapping[str, SourceCard], use: EarlierUse) -> Earlier:
-    """Take over what a report cites: facts with their sources, and its claims.
-
-    Args:
-        document: the earlier report.
-        sources: all that its job read, by id.
-        use: whether it is run anew or gone on from.
-    """
+    """Take over what a report cites: facts with their sources, of all `sources` that its job read, and its claims."""
     quoted = {
         quote.fact_id: Fact(
             id=quote.fact_id,

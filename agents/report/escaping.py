@@ -137,9 +137,7 @@ def capped(facts: Sequence[str], source_of: SourceOf) -> tuple[str, ...]:
 def attached(body: Body, facts: Iterable[tuple[str, str, str]]) -> Body:
     """Cite for each uncited sentence the fact that it is word for word; code does not guess beyond that.
 
-    Args:
-        body: a writer's prose.
-        facts: id, statement and quote of each fact that the writer was shown.
+    Facts are id, statement and quote of what the writer was shown.
     """
     known: dict[tuple[str, ...], str] = {}
     for fact, statement, words_of_source in facts:

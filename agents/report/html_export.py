@@ -165,13 +165,10 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 def quote_page(reference: Reference, text: str, focus: int = 0, reader: str = "en") -> str:
-    """Show a source's stored text with its quotes marked, as one page; that in focus is `#quote`, and in view at once.
+    """Show a source's stored text with its quotes marked, as one page; that in `focus` is `#quote`, and in view at once.
 
-    Args:
-        reference: the source. Its quotes may overlap, and what lies outside the text is left out.
-        text: as it was stored; nothing of it is taken as HTML. Its lines become paragraphs.
-        focus: place of the quote to show, counted from 0.
-        reader: language of the labels.
+    Nothing of the text is taken as HTML; its lines become paragraphs. Quotes may overlap, and what lies outside the text is
+    left out. Labels are in the language of the reader.
     """
     words, quotes = wording(reader), reference.quotes
     spans = [(max(0, one.start), min(one.end, len(text))) for one in quotes]

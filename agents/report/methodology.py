@@ -13,7 +13,7 @@ from agents.contracts.body import Block, Line, Table, Words
 from agents.contracts.contract import Change, ForecastLine, place
 from agents.contracts.fact import MemoryNote
 from agents.contracts.finding import Finding, Problem, SearchRecord
-from agents.contracts.plan import RetryEntry, RetryState, RoundRecord
+from agents.contracts.plan import RetryEntry, RetryState
 from agents.contracts.report import (
     Actual,
     GapAnalysis,
@@ -103,13 +103,7 @@ class Making:
         )
 
     def blocks(self, data: Methodology, cited: Iterable[str], verdicts: Iterable[str | None]) -> Iterator[Block]:
-        """Say how it was researched, as text.
-
-        Args:
-            data: the same as data.
-            cited: ids of the sources in the list of references; where none is, searches and documents stand in the text.
-            verdicts: what was found of each sentence.
-        """
+        """Say how it was researched, as text; where no source is cited, searches and documents stand in the report itself."""
         words, brief, listed = self.words, self.outcome.contract.brief, set(cited)
         yield paragraph(words.engine_model.format(engine=self.engine) if self.reasons else words.engine_none)
         yield from introduced("", self.stand_ins())
@@ -218,10 +212,6 @@ class Making:
 
     # ---- claims and checks
 
-    def claims(self) -> Table:
-        """Put the ledger into a table."""
-        return claims_table(self.outcome.truth.claims, {card.id: card for card in self.cards}, self.words)
-
     def whole_report(self) -> Iterator[str]:
         """Say which figures of the whole report fall short."""
         truth, said = self.outcome.truth, self.words.ledger
@@ -326,10 +316,6 @@ class Making:
 
     # ---- the loop's state
 
-    def rounds(self) -> tuple[RoundRecord, ...]:
-        """List every round of every node, in reading order."""
-        return tuple(record for node in self.nodes for record in node.rounds)
-
     def phase_state(self) -> PhaseState:
         """Describe every node's loop; the job's is the root's, with the retries of all of them."""
         caps, queries, given = self.outcome.contract.caps, self.outcome.findings, self.outcome.contract.brief.minutes
@@ -361,14 +347,14 @@ class Making:
         )
 
 
-def claims_table(claims: Iterable[Claim], cards: dict[str, SourceCard], words: Wording) -> Table:
+def claims_table(claims: Iterable[Claim], cards: Iterable[SourceCard], words: Wording) -> Table:
     """Put claims into a table: statement, verdict, confidence, who speaks for and against, the counter-search."""
-    said, (opening, closing) = words.ledger, words.quotes
+    said, (opening, closing), read = words.ledger, words.quotes, {card.id: card for card in cards}
 
     def who(evidence: Sequence[Evidence]) -> str:
         if not evidence:
             return "–"
-        known = (cards.get(one.source_id) for one in evidence)
+        known = (read.get(one.source_id) for one in evidence)
         sites = ((card.site or card.title) if card else one.domain for card, one in zip(known, evidence, strict=True))
         names = list(dict.fromkeys(sites))
         return f"{len(evidence)}: {', '.join(names[:3])}" + (" …" if len(names) > 3 else "")

@@ -91,12 +91,7 @@ def is_closed(fence: SyntaxTreeNode, lines: Sequence[str]) -> bool:
 def without_reference_lists(
     nodes: Sequence[SyntaxTreeNode], inline: Callable[[str], list[Token]]
 ) -> Iterator[SyntaxTreeNode]:
-    """Drop what stands below the heading of a list of references, and lists that begin inside or behind a paragraph.
-
-    Args:
-        nodes: those of one level.
-        inline: reads a line anew.
-    """
+    """Drop what stands below the heading of a list of references, and lists that begin inside or behind a paragraph."""
     level, in_list = "", False
     for number, node in enumerate(nodes):
         if node.type == "heading" and (not level or node.tag <= level):

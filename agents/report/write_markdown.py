@@ -28,12 +28,7 @@ def by_fact(sentence: b.Sentence) -> str:
 
 
 def markdown_of(body: b.Body, cite: Cite = by_fact) -> str:
-    """Write a body as Markdown, one blank line between blocks.
-
-    Args:
-        body: the tree.
-        cite: writes the marks behind a sentence; ids of facts by default.
-    """
+    """Write a body as Markdown, one blank line between blocks."""
     return "\n\n".join(blocks_markdown(body.blocks, cite))
 
 
@@ -174,15 +169,10 @@ def _doubt(sentence: b.Sentence) -> str:
 def document_markdown(
     body: b.Body, references: Sequence[Reference], words: Wording, link: Linker | None = None, *, marks: bool = False
 ) -> str:
-    r"""Write the text of a report.
+    r"""Write the text of a report, with numbers that name its references.
 
-    Args:
-        body: the whole text, numbered.
-        references: the list that its numbers name.
-        words: the report's language.
-        link: gives the address of a quote. With it each number is a link, `[\[n\]](address)`, to the quote that carries
-            its sentence; where it gives none, the number stays plain text.
-        marks: what a check found of a sentence stands behind it in words, as in every other file.
+    A `link` gives the address of a quote: with it each number leads to the quote that carries its sentence, `[\[n\]](address)`.
+    With `marks` what a check found of a sentence stands behind it in words, as in every other file.
     """
     citations = Citations(references)
 

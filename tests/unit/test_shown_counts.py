@@ -56,7 +56,7 @@ def test_a_claims_row_counts_each_quote_once_as_it_is_listed(given_: list[tuple[
         for n, (stance, quote) in enumerate(given_)
     )
     claim = Claim(id="c1", text="It holds.", verdict="contested", evidence=evidence)
-    row = claims_table((claim,), {}, wording("en")).rows[0]
+    row = claims_table((claim,), (), wording("en")).rows[0]
     shown = ["".join(part.text for part in cell.inline) for cell in row]
     for cell, stances in ((shown[3], {"supports"}), (shown[4], {"contradicts", "qualifies"})):
         quotes = {quote for stance, quote in given_ if stance in stances}
@@ -122,7 +122,7 @@ def test_no_word_of_a_table_runs_into_the_next_column() -> None:
     evidence = (Evidence(fact_id="f1", source_id="s1", domain="a.org", stance="supports", strength=0.9, quote="q"),)
     long = "Between January 2020 and December 2024 the programme planted 44.6 hectares of eelgrass in Tolven Bay. " * 2
     claim = Claim(id="c1", text=long, verdict="supported", confidence=0.8, evidence=evidence)
-    shares = column_shares(claims_table((claim,), {}, wording("en")))
+    shares = column_shares(claims_table((claim,), (), wording("en")))
     assert sum(shares) == pytest.approx(1)
     assert shares[1] * 100 >= len("supported") + 2
     assert shares[2] * 100 >= len("Confidence") + 2
