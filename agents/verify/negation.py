@@ -164,27 +164,10 @@ def root(word: str) -> str:
     cut = _bases().get(cut, cut)
     if not cut.isalpha() or len(cut) <= _MIN_ROOT:
         return cut
-    if (shifted := _shifted(cut)) != cut:
-        return shifted
-    for shortest in (1, 3):  # short endings once only, or little would be left
-        fitting = (
-            ending
-            for ending in _endings()
-            if len(ending) >= shortest and cut.endswith(ending) and len(cut) - len(ending) >= _MIN_ROOT
-        )
-        ending = next(fitting, "")
-        if not ending:
-            break
-        cut = cut[: -len(ending)]
-    cut = _shifted(cut)
+    for ending, put in _SHIFTS:
+        cut = cut.removesuffix(ending) + put if cut.endswith(ending) else cut
+    cut = _endings().sub("", cut)
     return cut[:-1] if len(cut) > _MIN_ROOT and cut[-1] == cut[-2] else cut
-
-
-def _shifted(cut: str) -> str:
-    for ending, put in _SHIFTS if len(cut) >= 5 else ():
-        if cut.endswith(ending):
-            return cut[: -len(ending)] + put
-    return cut
 
 
 def _groups(key: str) -> list[list[str]]:
@@ -192,8 +175,8 @@ def _groups(key: str) -> list[list[str]]:
 
 
 @cache
-def _endings() -> tuple[str, ...]:
-    return tuple(lang.text("endings", "common").split())
+def _endings() -> re.Pattern[str]:
+    return re.compile(rf"(?<=\w{{{_MIN_ROOT}}})(?:{'|'.join(lang.text('endings', 'common').split())})$")
 
 
 @cache
