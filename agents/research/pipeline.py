@@ -20,7 +20,7 @@ from agents.research.loop.branch_retry import Again, ended, without
 from agents.research.loop.loop_decision import LoopSettings
 from agents.research.loop.node import node_handler
 from agents.research.planning.drafting import draft_handler
-from agents.research.planning.freeze_contract import CapOverrides, at_pace, make_contract
+from agents.research.planning.freeze_contract import CapOverrides, make_contract
 from agents.research.reading.leaf import leaf_handler
 from agents.research.reading.read_sources import source_handler
 from agents.research.reading.scout_sweep import scout_handler
@@ -83,16 +83,10 @@ def contract_of(
     smaller: bool = True,
 ) -> Contract:  # fmt: skip
     """Freeze brief and plans into the contract of a run, as large as the model's pace allows unless the plans are to stay."""
-    contract = make_contract(
-        brief,
-        plans,
-        means.limits,
-        reasons=means.reasons,
-        challenge=challenge,
-        models=means.models,
-        retrievers=context.searched,
-    )
-    return at_pace(contract, pace, reasons=means.reasons, challenge=challenge, smaller=smaller)
+    return make_contract(
+        brief, plans, means.limits, reasons=means.reasons, challenge=challenge, models=means.models,
+        retrievers=context.searched, pace=pace, smaller=smaller,
+    )  # fmt: skip
 
 
 async def pace_seen(context: RunContext) -> PaceSeen:

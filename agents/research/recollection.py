@@ -24,7 +24,8 @@ from agents.memory.knowledge import KnowledgeStore, MemoryDown, in_time
 from agents.nlp.tokens import content_words
 from agents.offline.questions import LOOKUPS, Question, parts_of
 from agents.research.loop.topics import beyond, compare
-from agents.research.planning.drafting import DraftGiven, plan_by, with_leaves
+from agents.research.planning.drafting import DraftGiven, plan_by
+from agents.research.planning.freeze_contract import with_leaves
 from agents.research.reading.answering import answers, is_foreign
 from agents.research.reading.leaf import SOURCES_OF_A_LOOKUP, sub_questions
 from agents.research.reading.searching import LeafGiven, Setting

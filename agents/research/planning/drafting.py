@@ -40,7 +40,7 @@ from agents.offline.terms import listed
 from agents.research.loop.loop_decision import leaves_on
 from agents.research.loop.success import covered
 from agents.research.loop.topics import beyond, compare, stems
-from agents.research.planning.freeze_contract import Bounds, CapOverrides, bounds_of, in_leaves
+from agents.research.planning.freeze_contract import Bounds, CapOverrides, bounds_of, in_leaves, with_leaves
 from agents.research.reading.answering import share
 from agents.research.reading.searching import Setting, query_of
 from agents.research.run_context import RunContext
@@ -57,6 +57,8 @@ LONGEST_TITLE = 120
 CORROBORATION = 2
 """Independent sources wanted per answer; 1 for a plan of one question, which is a lookup unless it has high priority."""
 
+Placed = tuple[tuple[str, ...], Leaf]
+"""A leaf with the titles of the executors above it, outermost first."""
 _JOINT = re.compile(r"\s*[>›»]\s*")
 _NOT_A_WORD = re.compile(r"[\W_]+|\.\w{2,5}$")
 
@@ -76,10 +78,10 @@ def draft_handler(context: RunContext, limits: CapOverrides) -> Handler:
         with contextlib.suppress(StepFailed):  # a plan can do without
             survey = await ctx.call("survey", "0", context.survey, given.query.text, gives=CorpusSurvey, pool="local")
         planning = planning_for(given.query, given.brief, limits, survey)
-        own = is_its_own_plan(given, planning)
+        # A query that only asks for facts about what it names, with nothing else to heed, is its own plan.
+        own = not planning.known and asks_for_facts(given.query.text)
         planner = context.by_code(PLANNER.name) if own else context
-        early = planner is context and context.ahead is not None
-        ahead = begun(context, given.brief, planning) if early else None
+        ahead = begun(context, given.brief, planning) if planner is context and context.ahead is not None else None
         asked = await ctx.call(
             "planner", "0", planner.ask, PLANNER, planning, ctx.within(PLANNING_SHARE), None, ahead and ahead.take,
             gives=RoleAnswer[PlanTree],
@@ -165,19 +167,6 @@ def plan_by(before: Plan, query: str) -> Plan | None:
     return before.model_copy(update={"query": query, "root": root.model_copy(update=update), "claims": claims})
 
 
-def with_leaves(node: Node, change: Callable[[Leaf], Leaf | None]) -> Node:
-    """Change the leaves of a tree, or leave them out."""
-    children = tuple(with_leaves(one, change) if isinstance(one, Node) else change(one) for one in node.children)
-    return node.model_copy(
-        update={"children": tuple(one for one in children if one and (one.kind == "leaf" or one.children))}
-    )
-
-
-def is_its_own_plan(given: DraftGiven, planning: PlanningInput) -> bool:
-    """Tell a query that only asks for facts about what it names, with nothing else to heed: a planner adds nothing."""
-    return not planning.known and asks_for_facts(given.query.text)
-
-
 async def draft_plans(ctx: Ctx, brief: Brief, name: str = "draft") -> tuple[Plan, ...]:
     """Draft every query's plan side by side.
 
@@ -221,7 +210,7 @@ class TreeBuilder:
     def __init__(self, planning: PlanningInput, bounds: Bounds) -> None:
         self.planning, self.bounds = planning, bounds
         self.assumptions: list[str] = []
-        self._leaves: list[tuple[tuple[str, ...], Leaf]] = []
+        self._leaves: list[Placed] = []
         self._taken: set[str] = set()
         self._dropped = 0
 
@@ -236,25 +225,15 @@ class TreeBuilder:
             self._dropped += 1
             return None
         self._taken |= names
+        searches = tuple(dict.fromkeys(one.strip() for one in (questions[0], *planned.search_terms) if one.strip()))[:5]
+        most = 5 if len(questions) >= SEVERAL else 3
+        sources = min(MOST_SOURCES_PER_LEAF, self.bounds.sources)
+        budget = LeafBudget(sources=sources, searches=min(most, len(searches)))
         leaf = Leaf(
-            title=planned.title,
-            objective=_objective(planned, questions),
-            questions=questions,
-            searches=(
-                searches := tuple(dict.fromkeys(s.strip() for s in (questions[0], *planned.search_terms) if s.strip()))[
-                    :5
-                ]
-            ),
-            discovery=planned.discovery,
-            priority=planned.priority,
-            budget=(
-                budget := LeafBudget(
-                    sources=min(MOST_SOURCES_PER_LEAF, self.bounds.sources),
-                    searches=min(5 if len(questions) >= SEVERAL else 3, len(searches)),
-                )
-            ),
+            title=planned.title, objective=_objective(planned, questions), questions=questions, searches=searches,
+            discovery=planned.discovery, priority=planned.priority, budget=budget,
             spec=_spec(planned, questions, budget),
-        )
+        )  # fmt: skip
         self._leaves.append((self._headings(planned.heading), leaf))
         return leaf
 
@@ -272,36 +251,28 @@ class TreeBuilder:
             )
         self._leaves = _few_sweeps(self._leaves)
         leaves = self._seeded()
-        query = self.planning.query
-        unasked = self._unasked(leaves)
-        lookup = (
-            len(leaves) == 1 and len(leaves[0][1].questions) == 1 and leaves[0][1].priority != "high" and not unasked
+        query, unasked, (_, first) = self.planning.query, self._unasked(leaves), leaves[0]
+        lookup = len(leaves) == 1 and len(first.questions) == 1 and first.priority != "high" and not unasked
+        phase, children = self._phase(lookup, unasked), self._grown(leaves, lookup)
+        phases = (phase,) if lookup else phases_of(phase)
+        root = Node(title=query[:120], objective=query, phases=phases, children=children)
+        texts: dict[str, str] = {}
+        for claim in (one.strip() for one in claims if one.strip()):
+            texts.setdefault(claim.casefold(), claim)
+        planned = (
+            PlannedClaim(text=one, leaves=leaves_for(one, root.leaves())) for one in [*texts.values()][:MAX_CLAIMS]
         )
-        root = Node(
-            title=query[:120],
-            objective=query,
-            phases=(self._phase(lookup),) if lookup else phases_of(self._phase(lookup, unasked)),
-            children=self._grown(leaves, lookup),
-        )
-        texts = {claim.casefold(): claim for claim in reversed([c.strip() for c in claims if c.strip()])}
-        return Plan(
-            query=query,
-            root=root,
-            claims=tuple(
-                PlannedClaim(text=text, leaves=leaves_for(text, root.leaves()))
-                for text in [*texts.values()][::-1][:MAX_CLAIMS]
-            ),
-            assumptions=tuple(self.assumptions),
-        )
+        return Plan(query=query, root=root, claims=tuple(planned), assumptions=tuple(self.assumptions))
 
     def _cover(self) -> None:
         """Have what the plan speaks of nowhere asked in the query's own words: small models plan around the question."""
         asked = " ".join(f"{leaf.title} {leaf.objective} {' '.join(leaf.questions)}" for _, leaf in self._leaves)
+        gap = ("reason", "differ_asked", "doubt_asked")
         missing = [
             part
             for part in parts_of(self.planning.query)
             if share(frozenset(word for word in part.matter if not is_no_thing(word)), asked) < HARDLY
-            and not any(listed(words).search(part.text) for words in ("reason", "differ_asked", "doubt_asked"))
+            and not any(listed(words).search(part.text) for words in gap)
         ]
         if not missing or language_of(asked) != language_of(self.planning.query):
             return
@@ -313,7 +284,7 @@ class TreeBuilder:
         )
         self._leaves.insert(0, self._leaves.pop())
 
-    def _unasked(self, leaves: list[tuple[tuple[str, ...], Leaf]]) -> tuple[str, ...]:
+    def _unasked(self, leaves: list[Placed]) -> tuple[str, ...]:
         """Give the parts agreed with the user that no leaf asks about: they have to be covered all the same."""
         asked = [_words_of(leaf) for _, leaf in leaves]
         return tuple(part for part in self.planning.sub_topics if not any(covered(part, words) for words in asked))
@@ -322,28 +293,24 @@ class TreeBuilder:
         criteria = Criteria(corroboration=1 if lookup else CORROBORATION, themes=themes)
         return Phase(title="Collect", criteria=criteria, max_iterations=min(20, self.bounds.rounds))
 
-    def _seeded(self) -> list[tuple[tuple[str, ...], Leaf]]:
+    def _seeded(self) -> list[Placed]:
         found = seeds_for(self.planning.seed_urls, tuple(leaf for _, leaf in self._leaves))
         return [(headings, leaf.model_copy(update={"sources": found[leaf.title]})) for headings, leaf in self._leaves]
 
-    def _grown(self, leaves: list[tuple[tuple[str, ...], Leaf]], lookup: bool) -> tuple[Node | Leaf, ...]:
+    def _grown(self, leaves: list[Placed], lookup: bool) -> tuple[Node | Leaf, ...]:
         """Put leaves under their headings, in reading order; an executor with a single child is that child."""
         children: list[Node | Leaf] = []
-        below: dict[str, list[tuple[tuple[str, ...], Leaf]]] = {}
+        below: dict[str, list[Placed]] = {}
         for headings, leaf in leaves:
             if headings:
                 below.setdefault(headings[0], []).append((headings[1:], leaf))
         for headings, leaf in leaves:
             if not headings:
                 children.append(leaf)
-            elif group := below.pop(headings[0], None):
-                inner = self._grown(group, lookup)
-                objective = f"{headings[0]}: {self.planning.query}"
-                children.append(
-                    inner[0]
-                    if len(inner) == 1
-                    else Node(title=headings[0], objective=objective, phases=(self._phase(lookup),), children=inner)
-                )
+            elif group := below.pop(title := headings[0], None):
+                inner, objective = self._grown(group, lookup), f"{title}: {self.planning.query}"
+                node = Node(title=title, objective=objective, phases=(self._phase(lookup),), children=inner)
+                children.append(inner[0] if len(inner) == 1 else node)
         return tuple(children)
 
 
@@ -367,22 +334,14 @@ def phases_of(collect: Phase) -> tuple[Phase, ...]:
     return collect.model_copy(update={"criteria": once}), collect.model_copy(update={"title": "Fill gaps"}), settle
 
 
-def _few_sweeps(leaves: list[tuple[tuple[str, ...], Leaf]]) -> list[tuple[tuple[str, ...], Leaf]]:
+def _few_sweeps(leaves: list[Placed]) -> list[Placed]:
     """Keep one leaf that only gathers sources, beside others that read: a plan of sweeps alone answers nothing."""
-    sweeps = [leaf for _, leaf in leaves if leaf.discovery]
-    kept = (
-        next(iter(sweeps), None)
-        if len(sweeps) < len(leaves) or (len(leaves) == 1 and _wants_a_list(leaves[0][1].questions[0]))
-        else None
-    )
+    sweeps, question = [leaf for _, leaf in leaves if leaf.discovery], leaves[0][1].questions[0]
+    is_list = len(leaves) == 1 and asks_for_a_list(question) and not asks_for_facts(question)
+    kept = sweeps[0] if sweeps and (is_list or len(sweeps) < len(leaves)) else None
     return [
-        (headings, leaf if leaf is kept or not leaf.discovery else leaf.model_copy(update={"discovery": False}))
-        for headings, leaf in leaves
+        (headings, leaf if leaf is kept else leaf.model_copy(update={"discovery": False})) for headings, leaf in leaves
     ]
-
-
-def _wants_a_list(question: str) -> bool:
-    return asks_for_a_list(question) and not asks_for_facts(question)
 
 
 def _spec(planned: PlannedLeaf, questions: tuple[str, ...], budget: LeafBudget) -> TaskSpec | None:

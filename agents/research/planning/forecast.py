@@ -8,10 +8,9 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
-from typing import NamedTuple
 
 from agents.contracts.contract import Brief, Caps, Forecast, ForecastLine
-from agents.contracts.plan import Leaf, Node, Plan
+from agents.contracts.plan import Node, Plan
 from agents.core.budget import least
 from agents.research.challenge.challenge import NEW_SOURCES
 from agents.research.challenge.claim_ledger import ENOUGH_PLANNED, MAX_CLAIMS, MAX_DISCOVERED, PER_BRANCH
@@ -33,15 +32,15 @@ WRITING_IN_A_ROW = 4
 """Calls one after another beside those of the executors: reading, section, summary, checks. The challenge runs beside them."""
 
 
-class Range(NamedTuple):
+@dataclass(frozen=True)
+class Range:
     """A figure between two bounds."""
 
     low: float = 0.0
     high: float = 0.0
 
-    def plus(self, *others: "Range") -> "Range":
-        """Add others to it."""
-        return Range(self.low + sum(one.low for one in others), self.high + sum(one.high for one in others))
+    def __add__(self, other: "Range") -> "Range":
+        return Range(self.low + other.low, self.high + other.high)
 
     def within(self, bound: int) -> "Range":
         """Give it cut off at a bound."""
@@ -52,14 +51,8 @@ NONE = Range()
 
 
 def forecast_of(
-    brief: Brief,
-    plans: tuple[Plan, ...],
-    caps: Caps,
-    *,
-    reasons: bool,
-    challenge: bool = True,
-    call_s: float | None = None,
-) -> Forecast:
+    brief: Brief, plans: tuple[Plan, ...], caps: Caps, *, reasons: bool, challenge: bool = True, call_s: float | None = None
+) -> Forecast:  # fmt: skip
     """Forecast nodes, searches, sources, model calls, tokens, minutes and cost, each with what it rests on.
 
     Args:
@@ -72,13 +65,11 @@ def forecast_of(
     """
     leaves = [leaf for plan in plans for leaf in plan.root.leaves()]
     searched = [leaf for leaf in leaves if not leaf.known_facts]  # the others are answered by earlier research
-    nodes = sum(plan.root.nodes() for plan in plans)
     # A further round has a leaf for each gap, one search each: as many as there were branches, at most.
-    further = len(searched) if caps.rounds > 1 else 0
-    most = caps.searches_per_leaf
+    further, most = (len(searched) if caps.rounds > 1 else 0), caps.searches_per_leaf
     planned = sum(min(leaf.budget.searches, len(leaf.searches), most) for leaf in searched)
     reworded = sum(max(0, min(most - len(leaf.searches), MAX_ATTEMPTS - 1)) for leaf in searched)
-    claims = NONE.plus(*map(_claims, plans))
+    claims = sum(map(_claims, plans), NONE)
     collected = Range(len(searched), planned + reworded + further)
     counter = Range(claims.low, claims.high * SEARCHES_PER_CLAIM) if challenge else NONE
     behind = sum(min(leaf.known_facts, leaf.budget.sources) for leaf in leaves)  # pages of what is known are looked at
@@ -92,68 +83,51 @@ def forecast_of(
     known = len(leaves) - len(searched)
     parts = f"{len(leaves)} {'part' if len(leaves) == 1 else 'parts'} of the plan"
     parts += f"; {known} of them answered by earlier research, as far as its pages are unchanged" if known else ""
+    searches = (
+        f"collecting {collected.low:.0f}–{collected.high:.0f}: those of the plan, other words where little is found, "
+        f"one further round{attack}; {caps.searches} in all is the bound"
+    )
+    sources = f"up to {read.high:.0f} while collecting{again}{look}, each once, as far as they exist"
     lines = [
         _line("Parts", Range(len(leaves), len(leaves)), parts),
-        _line(
-            "Searches",
-            collected.plus(counter).within(caps.searches),
-            f"collecting {collected.low:.0f}–{collected.high:.0f}: those of the plan, other words where little is found, "
-            f"one further round{attack}; {caps.searches} in all is the bound",
-        ),
-        _line(
-            "Sources read",
-            read.plus(checked).within(caps.sources),
-            f"up to {read.high:.0f} while collecting{again}{look}, each once, as far as they exist",
-        ),
+        _line("Searches", (collected + counter).within(caps.searches), searches),
+        _line("Sources read", (read + checked).within(caps.sources), sources),
     ]
     if not reasons:
-        lines += [
+        return Forecast(lines=(
+            *lines,
             _line("Model calls", NONE, "the offline engine quotes; no language model is asked"),
             _line("Time", Range(0, 0.5), "the offline engine works in seconds, challenge included", "min"),
             _line("Cost", NONE, "nothing is bought", "USD"),
-        ]
-        return Forecast(lines=tuple(lines))
+        ))  # fmt: skip
     sections = Range(len(leaves), len(leaves) + further + (REWRITTEN if claims.high else 0))
-    leads = sum(_leads(plan.root) for plan in plans)
+    nodes, leads = sum(plan.root.nodes() for plan in plans), sum(_leads(plan.root) for plan in plans)
     batches = math.ceil(sections.high * SENTENCES_PER_SECTION / BATCH)
-    calls = Range(len(searched), read.high).plus(
-        checked,
-        sections,
-        Range(leads + nodes, leads + nodes * min(caps.rounds, 2)),
-        Range(claims.low, claims.high * (2 if challenge else 1)),
-        Range(2, 2 + batches + len(plans) * challenge),
-    )
+    reading = Range(len(searched), read.high) + checked
+    steering = Range(leads + nodes, leads + nodes * min(caps.rounds, 2))
+    weighing = Range(claims.low, claims.high * (2 if challenge else 1))
+    closing = Range(2, 2 + batches + len(plans) * challenge)
+    calls = reading + sections + steering + weighing + closing
     stages = "collecting, challenge, rework and checks" if challenge else "collecting and checks"
     each_s, slow_factor = (SECONDS_PER_CALL, SLOW) if call_s is None else (call_s, SLOW / 2)
     in_a_row = max(plan.root.depth() for plan in plans) + WRITING_IN_A_ROW
     slow = least(slow_factor * in_a_row * each_s / 60, caps.minutes) or 0.0
-    seen = "" if call_s is None else ", as observed"
     bound = "" if caps.tokens is None else f"; {caps.tokens:,} is the bound"
     money = "" if caps.cost_usd is None else f", and {caps.cost_usd:g} USD is the bound"
-    lines += [
-        _line(
-            "Model calls",
-            calls,
-            f"{stages}: one a page and a section, one or two a claim, one for each {BATCH} sentences that are checked",
-        ),
-        _line(
-            "Tokens",
-            Range(calls.low * TOKENS_PER_CALL / 2, calls.high * TOKENS_PER_CALL),
-            f"{stages}: up to {TOKENS_PER_CALL:,} a call{bound}",
-        ),
-        _line(
-            "Time",
-            Range(round(min(in_a_row * each_s / 60, slow), 1), round(slow, 1)),
-            f"{in_a_row} calls in a row at about {each_s:.3g} s{seen}, "
-            f"up to {slow_factor:g} times as long with a slow provider; the time budget is the bound",
-            "min",
-        ),
-        ForecastLine(
-            name="Cost", low=None, high=None, unit="USD",
-            basis=f"these tokens at the provider's prices; counted while it runs{money}",
-        ),
-    ]  # fmt: skip
-    return Forecast(lines=tuple(lines))
+    each = f"one a page and a section, one or two a claim, one for each {BATCH} sentences that are checked"
+    in_time = (
+        f"{in_a_row} calls in a row at about {each_s:.3g} s{'' if call_s is None else ', as observed'}, "
+        f"up to {slow_factor:g} times as long with a slow provider; the time budget is the bound"
+    )
+    tokens = Range(calls.low * TOKENS_PER_CALL / 2, calls.high * TOKENS_PER_CALL)
+    paid = f"these tokens at the provider's prices; counted while it runs{money}"
+    return Forecast(lines=(
+        *lines,
+        _line("Model calls", calls, f"{stages}: {each}"),
+        _line("Tokens", tokens, f"{stages}: up to {TOKENS_PER_CALL:,} a call{bound}"),
+        _line("Time", Range(round(min(in_a_row * each_s / 60, slow), 1), round(slow, 1)), in_time, "min"),
+        ForecastLine(name="Cost", low=None, high=None, unit="USD", basis=paid),
+    ))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -163,6 +137,10 @@ class PastRun:
     seconds: float | None
     cost_usd: float | None
     forecast: Forecast | None = None
+
+    def middle(self, name: str) -> float | None:
+        """Give the middle of what a line of its forecast expected."""
+        return _middle(self.forecast, name)
 
 
 def with_likely(forecast: Forecast, past: Iterable[PastRun], minutes: float | None) -> Forecast:
@@ -174,43 +152,38 @@ def with_likely(forecast: Forecast, past: Iterable[PastRun], minutes: float | No
         minutes: time budget of the new run, which no figure exceeds.
     """
     runs = tuple(past)
-    lines = _by_name(forecast)
-    shares = [run.seconds / 60 / was for run in runs if run.seconds and (was := _middle(run.forecast, "Time"))]
-    priced = [(run.cost_usd, _middle(run.forecast, "Tokens")) for run in runs if run.cost_usd is not None]
-    prices = [cost / was for cost, was in priced if was]
-    time, cost = lines.get("Time"), lines.get("Cost")
-    middle = _middle(forecast, "Time")
-    if time is not None and middle is not None:
-        many = f"{len(shares)} earlier run{'s' * (len(shares) != 1)}"
-        seen = f"; {many} took {median(shares):.2g} times the middle" if shares else ""
-        likely = least(middle * median(shares) if shares else time.low or middle, minutes)
-        lines["Time"] = time.model_copy(update={"likely": likely, "basis": time.basis + seen})
-    if cost is not None:
-        dear = (_middle(forecast, "Tokens") or 0.0) * median(prices) if prices else None
-        lines["Cost"] = cost.model_copy(update={"likely": 0.0 if cost.high == 0 else dear})
-    return Forecast(lines=tuple(lines.values()))
+    shares = [run.seconds / 60 / was for run in runs if run.seconds and (was := run.middle("Time"))]
+    prices = [run.cost_usd / was for run in runs if run.cost_usd is not None and (was := run.middle("Tokens"))]
 
+    def likely(line: ForecastLine) -> ForecastLine:
+        middle = _middle(forecast, line.name)
+        if line.name == "Time" and middle is not None:
+            many = f"{len(shares)} earlier run{'s' * (len(shares) != 1)}"
+            seen = f"; {many} took {median(shares):.2g} times the middle" if shares else ""
+            figure = least(middle * median(shares) if shares else line.low or middle, minutes)
+            return line.model_copy(update={"likely": figure, "basis": line.basis + seen})
+        if line.name == "Cost":
+            dear = (_middle(forecast, "Tokens") or 0.0) * median(prices) if prices else None
+            return line.model_copy(update={"likely": 0.0 if line.high == 0 else dear})
+        return line
 
-def _by_name(forecast: Forecast | None) -> dict[str, ForecastLine]:
-    return {line.name: line for line in (forecast.lines if forecast else ())}
+    return Forecast(lines=tuple(map(likely, forecast.lines)))
 
 
 def _middle(forecast: Forecast | None, name: str) -> float | None:
-    line = _by_name(forecast).get(name)
-    return None if line is None or line.low is None or line.high is None else (line.low + line.high) / 2
+    lines = (line for line in (forecast.lines if forecast else ()) if line.name == name)
+    return next(((one.low + one.high) / 2 for one in lines if one.low is not None and one.high is not None), None)
 
 
 def _claims(plan: Plan) -> Range:
     """Count the claims of one query: the plan's, and where those are few, what reading brings up."""
     planned = min(MAX_CLAIMS, len(plan.claims))
-    if planned >= ENOUGH_PLANNED:
-        return Range(planned, planned)
-    brought = min(MAX_DISCOVERED, PER_BRANCH * max(1, len(plan.root.children)))
+    brought = 0 if planned >= ENOUGH_PLANNED else min(MAX_DISCOVERED, PER_BRANCH * len(plan.root.children))
     return Range(planned, min(MAX_CLAIMS, planned + brought))
 
 
 def _leads(node: Node) -> int:
-    below = sum(_leads(child) for child in node.children if not isinstance(child, Leaf))
+    below = sum(_leads(child) for child in node.children if isinstance(child, Node))
     return below + (len(node.children) > 2)
 
 

@@ -1,10 +1,11 @@
 """The contract: caps from mode or tier, plans fitted to them, a forecast, and the freezing of all."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import count
 
 from agents.contracts.contract import Brief, Caps, Contract, PaceSeen
 from agents.contracts.frozen import Frozen, Mode, Tier
-from agents.contracts.plan import Leaf, Node, Plan
+from agents.contracts.plan import Leaf, LeafBudget, Node, Plan
 from agents.research.planning.forecast import forecast_of
 
 
@@ -73,57 +74,57 @@ def fitted(plan: Plan, searches: int, sources: int) -> Plan:
     A discovery leaf has two shares: it reads more than it keeps, and what it keeps is read again by nobody.
     """
     shares = sum(1 + leaf.discovery for leaf in plan.root.leaves())
-    per_searches, per_sources = max(1, searches // shares), max(1, sources // shares)
-    spare_searches, spare_sources = max(0, searches - per_searches * shares), max(0, sources - per_sources * shares)
-    given = 0
+    per_search, per_source, place = max(1, searches // shares), max(1, sources // shares), count()
 
-    def fit(node: Node) -> Node:
-        nonlocal given
-        children: list[Node | Leaf] = []
-        for child in node.children:
-            if isinstance(child, Node):
-                children.append(fit(child))
-                continue
-            share = 1 + child.discovery
-            budget = child.budget.model_copy(
-                update={
-                    "searches": min(MOST_SEARCHES, share * per_searches + (given < spare_searches)),
-                    "sources": min(share * MOST_SOURCES, share * per_sources + (given < spare_sources)),
-                }
-            )
-            given += 1
-            children.append(child.model_copy(update={"budget": budget}))
-        return node.model_copy(update={"children": tuple(children)})
+    def fit(leaf: Leaf) -> Leaf:
+        at, share = next(place), 1 + leaf.discovery
+        budget = LeafBudget(
+            searches=min(MOST_SEARCHES, share * per_search + (at < searches - per_search * shares)),
+            sources=min(share * MOST_SOURCES, share * per_source + (at < sources - per_source * shares)),
+        )
+        return leaf.model_copy(update={"budget": budget})
 
-    return Plan.model_validate(plan.model_copy(update={"root": fit(plan.root)}).model_dump())
+    return plan.model_copy(update={"root": with_leaves(plan.root, fit)})
+
+
+def with_leaves(node: Node, change: Callable[[Leaf], Leaf | None]) -> Node:
+    """Change the leaves of a tree, or leave them out."""
+    children = tuple(with_leaves(one, change) if isinstance(one, Node) else change(one) for one in node.children)
+    return node.model_copy(
+        update={"children": tuple(one for one in children if one and (one.kind == "leaf" or one.children))}
+    )
 
 
 def make_contract(
-    brief: Brief,
-    plans: tuple[Plan, ...],
-    limits: CapOverrides,
-    *,
-    reasons: bool,
-    challenge: bool = True,
-    models: tuple[str, ...] = (),
-    retrievers: tuple[str, ...] = (),
-) -> Contract:
-    """Freeze brief and plans into a contract, each plan fitted to its share of the caps."""
-    caps = caps_of(brief, limits)
-    per_query = len(brief.queries)
+    brief: Brief, plans: tuple[Plan, ...], limits: CapOverrides, *, reasons: bool, challenge: bool = True,
+    models: tuple[str, ...] = (), retrievers: tuple[str, ...] = (), pace: PaceSeen = PaceSeen(), smaller: bool = True,
+) -> Contract:  # fmt: skip
+    """Freeze brief and plans into a contract, each plan fitted to its share of the caps and to the pace of the model.
+
+    Args:
+        brief: what was agreed.
+        plans: one per query.
+        limits: what operator or request set over the bounds of mode or tier.
+        reasons: False when no language model is asked.
+        challenge: False where the search for counter-evidence is switched off.
+        models: that will be asked.
+        retrievers: where queries will go.
+        pace: what was seen of the model: a slow one gets smaller plans, and the forecast counts with it.
+        smaller: False where the plans stay as they are, as a user edited them.
+    """
+    caps, queries = caps_of(brief, limits), len(brief.queries)
     # A tier's challenge gets what its leaves leave over; a mode's has a part of its own.
     kept_back = KEPT_BACK if challenge and brief.tier is None else 0
-    searches = max(1, caps.searches // per_query - kept_back)
-    sources = max(1, caps.sources // per_query - kept_back)
-    fitting = tuple(fitted(plan, searches, sources) for plan in plans)
+    searches, sources = (max(1, cap // queries - kept_back) for cap in (caps.searches, caps.sources))
+    plans = tuple(fitted(plan, searches, sources) for plan in plans)
+    if pace.call_s is not None and caps.minutes is not None and smaller:
+        calls = int(60 * caps.minutes / pace.call_s * pace.at_once) - FEW_CALLS
+        plans = tuple(_smaller(plan, max(2, calls // len(plans))) for plan in plans)
     return Contract(
-        brief=brief,
-        plans=fitting,
-        caps=caps,
-        forecast=forecast_of(brief, fitting, caps, reasons=reasons, challenge=challenge),
+        brief=brief, plans=plans, caps=caps, retrievers=retrievers,
+        forecast=forecast_of(brief, plans, caps, reasons=reasons, challenge=challenge, call_s=pace.call_s),
         models=tuple(dict.fromkeys((*models, *(name for _, name in brief.models)))),
-        retrievers=retrievers,
-    )
+    )  # fmt: skip
 
 
 KEPT_BACK = 2
@@ -139,28 +140,6 @@ MOST_SEARCHES = 5
 """Searches of one leaf, at most."""
 
 
-def at_pace(
-    contract: Contract, pace: PaceSeen, *, reasons: bool, challenge: bool = True, smaller: bool = True
-) -> Contract:
-    """Make the plans of a contract as small as a slow model needs it, and forecast by the pace that was seen.
-
-    Args:
-        contract: as it was drafted.
-        pace: what was seen of the model.
-        reasons: False when no language model is asked.
-        challenge: False where the search for counter-evidence is switched off.
-        smaller: False where the plans stay as they are, as a user edited them.
-    """
-    if pace.call_s is None:
-        return contract
-    caps, plans = contract.caps, contract.plans
-    if caps.minutes is not None and smaller:
-        calls = int(60 * caps.minutes / pace.call_s * pace.at_once) - FEW_CALLS
-        plans = tuple(_smaller(plan, max(2, calls // len(plans))) for plan in plans)
-    forecast = forecast_of(contract.brief, plans, caps, reasons=reasons, challenge=challenge, call_s=pace.call_s)
-    return contract.model_copy(update={"plans": plans, "forecast": forecast})
-
-
 def _smaller(plan: Plan, calls: int) -> Plan:
     """Ask in as many leaves as there are calls for: those beside one another are read and written together.
 
@@ -170,10 +149,9 @@ def _smaller(plan: Plan, calls: int) -> Plan:
     needed = sum(-(-leaf.budget.sources // 2) + 1 for leaf in leaves)
     if needed <= calls:
         return plan
-    sources = MOST_SOURCES_AT_PACE
-    room = max(1, calls // (-(-sources // 2) + 1))
+    room = max(1, calls // (-(-MOST_SOURCES_AT_PACE // 2) + 1))
     size = -(-len(leaves) // room)
-    smaller = in_leaves(plan, -(-len(leaves) // size), sources)
+    smaller = in_leaves(plan, -(-len(leaves) // size), MOST_SOURCES_AT_PACE)
     said = f"The model is slow: what {len(leaves)} branches were planned for is read in {len(smaller.root.leaves())}."
     return smaller if size == 1 else smaller.model_copy(update={"assumptions": (*plan.assumptions, said)})
 
@@ -199,16 +177,13 @@ def _together(leaves: Sequence[Leaf], sources: int, title: str) -> Leaf:
     if len(leaves) == 1:
         return first.model_copy(update={"budget": budget})
     searches = tuple(dict.fromkeys(one for leaf in leaves for one in leaf.searches[:1]))[:MOST_SEARCHES]
-    return first.model_copy(
-        update={
-            "title": (title or "; ".join(leaf.title for leaf in leaves))[:LONGEST_TITLE],
-            "objective": " ".join(leaf.objective for leaf in leaves),
-            "questions": tuple(dict.fromkeys(one for leaf in leaves for one in leaf.questions)),
-            "searches": searches,
-            "sources": tuple(dict.fromkeys(one for leaf in leaves for one in leaf.sources)),
-            "spec": None,
-            "discovery": False,
-            "priority": min((leaf.priority for leaf in leaves), key=("high", "normal", "low").index),
-            "budget": budget.model_copy(update={"searches": len(searches)}),
-        }
+    return Leaf(
+        title=(title or "; ".join(leaf.title for leaf in leaves))[:LONGEST_TITLE],
+        objective=" ".join(leaf.objective for leaf in leaves),
+        questions=tuple(dict.fromkeys(one for leaf in leaves for one in leaf.questions)),
+        searches=searches,
+        sources=tuple(dict.fromkeys(one for leaf in leaves for one in leaf.sources)),
+        priority=min((leaf.priority for leaf in leaves), key=("high", "normal", "low").index),
+        budget=budget.model_copy(update={"searches": max(1, len(searches))}),
+        known_facts=first.known_facts,
     )
