@@ -77,42 +77,28 @@ def answer(team: Team, run: FlatRun, job: Job) -> AgentResponse:
     ]
     adopted = [record for record in rounds if record.adopted]
     capped = bool(rounds) and rounds[-1].tag in LIMIT_TAGS and rounds[-1].coverage < 1
-    actual = document.methodology.actual
+    actual, references = document.methodology.actual, document.references
+    metadata = RunMetadata(
+        grade=document.grade, grade_reasons=document.grade_reasons, language=document.language,
+        query_type=document.query_type, verifiable_ratio=document.verifiable_ratio, timestamp=datetime.now(UTC).isoformat(timespec="seconds"),
+        model=team.engine.name, job_id=job.id,
+        token_count=actual.tokens_in + actual.tokens_out, complexity_tier=run.tier, tier_origin=run.origin,
+        limits=run.limits, queries=run.queries, seconds=round(run.planning_s + (actual.seconds or 0.0), 3),
+        cost_usd=None if actual.cost_usd is None else round(actual.cost_usd, 6), searches=actual.searches,
+        model_calls=actual.model_calls, tags=tuple(tag.tag for tag in document.methodology.tags),
+        contract=document.contract.hash,
+    )  # fmt: skip
     return AgentResponse(
-        final_answer=document.markdown,
-        summary=opening(document.markdown),
-        sources=tuple(_source(one) for one in document.references if _verified(one, document)),
+        final_answer=document.markdown, summary=opening(document.markdown),
+        sources=tuple(_source(one) for one in references if _verified(one, document)),
         citations=tuple(
             Citation(id=f"[{one.n}]", title=one.title, type=one.kind, location=_location(one, document.job_id))
-            for one in document.references
+            for one in references
         ),
-        confidence=_confidence(adopted[-1]) if adopted and document.references else 0.0,
-        iterations=len(rounds),
+        confidence=_confidence(adopted[-1]) if adopted and references else 0.0, iterations=len(rounds),
         insufficient_termination=document.insufficient_termination or capped,
-        degraded_mode=document.degraded_mode,
-        error_log=document.error_log,
-        metadata=RunMetadata(
-            timestamp=datetime.now(UTC).isoformat(timespec="seconds"),
-            model=team.engine.name,
-            token_count=actual.tokens_in + actual.tokens_out,
-            job_id=job.id,
-            complexity_tier=run.tier,
-            tier_origin=run.origin,
-            limits=run.limits,
-            queries=run.queries,
-            grade=document.grade,
-            grade_reasons=document.grade_reasons,
-            language=document.language,
-            query_type=document.query_type,
-            seconds=round(run.planning_s + (actual.seconds or 0.0), 3),
-            cost_usd=None if actual.cost_usd is None else round(actual.cost_usd, 6),
-            searches=actual.searches,
-            model_calls=actual.model_calls,
-            tags=tuple(tag.tag for tag in document.methodology.tags),
-            contract=document.contract.hash,
-            verifiable_ratio=document.verifiable_ratio,
-        ),
-    )
+        degraded_mode=document.degraded_mode, error_log=document.error_log, metadata=metadata,
+    )  # fmt: skip
 
 
 def opening(markdown: str) -> str:

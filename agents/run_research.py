@@ -18,7 +18,7 @@ from weakref import WeakSet
 
 from pydantic import Field, ValidationError
 
-from agents.contracts.contract import Brief, Contract, Query
+from agents.contracts.contract import Brief, Query
 from agents.contracts.frozen import Frozen, QueryType, Spent, Tier, booked, digest
 from agents.contracts.plan import Leaf, PlanningInput, PlanTree
 from agents.contracts.report import Commission, KeyedRequest
@@ -91,16 +91,10 @@ class _Drafted:
 
 
 async def run_research(
-    task: str,
-    *,
-    max_iters: int | None = None,
-    max_queries: int | None = None,
-    max_sources: int | None = None,
-    max_execution_time_s: float | None = None,
-    complexity_tier: Tier | None = None,
-    team: Team | None = None,
+    task: str, *, max_iters: int | None = None, max_queries: int | None = None, max_sources: int | None = None,
+    max_execution_time_s: float | None = None, complexity_tier: Tier | None = None, team: Team | None = None,
     owner: str = "",
-) -> AgentResponse:
+) -> AgentResponse:  # fmt: skip
     """Research a task; a bound that is not given comes from the environment, else from the tier.
 
     Args:
@@ -120,20 +114,22 @@ async def run_research(
         BadRequest: the task is empty or far too long, or a bound is out of its range.
         DossierError: the run ended without an answer.
     """
-    if team is None:
-        async with durable_team(load()) as team:
-            return await run_research(
-                task, max_iters=max_iters, max_queries=max_queries, max_sources=max_sources,
-                max_execution_time_s=max_execution_time_s, complexity_tier=complexity_tier, team=team, owner=owner,
-            )  # fmt: skip
+    bounds = {
+        "max_iters": max_iters, "max_queries": max_queries, "max_sources": max_sources,
+        "max_execution_time_s": max_execution_time_s,
+    }  # fmt: skip
     try:
-        wish = RunOptions(
-            tier=complexity_tier, max_iters=max_iters, max_queries=max_queries, max_sources=max_sources,
-            max_execution_time_s=max_execution_time_s,
-        )  # fmt: skip
+        wish = RunOptions.model_validate({**bounds, "tier": complexity_tier})
     except ValidationError as error:
         faults = (f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors())
         raise BadRequest(f"This run can't be made: {'; '.join(faults)}.") from None
+    if team is None:
+        async with durable_team(load()) as team:
+            return await _run(team, task, wish, owner)
+    return await _run(team, task, wish, owner)
+
+
+async def _run(team: Team, task: str, wish: RunOptions, owner: str) -> AgentResponse:
     run, job = await taken_up(team, task, wish, owner)
     try:
         await job.settled()
@@ -163,33 +159,24 @@ async def plan_run(team: Team, task: str, wish: RunOptions, owner: str = "") -> 
     origin: TierOrigin = "request" if wish.tier else "detected" if drafted.tier else "default"
     limits = limits_of(tier, wish, team.settings)
     left = max(LEAST_RUN_S, limits.max_execution_time_s - (team.clock() - started))
+    query = Query(text=text, feasible=True, reason="One short run settles it.", depth_estimate=1)
     brief = Brief(
-        question=text,
-        queries=(Query(text=text, feasible=True, reason="One short run settles it.", depth_estimate=1),),
-        language=drafted.language or language_of(text),
-        query_type=drafted.query_type,
-        tier=tier,
-        minutes=min(1440.0, limits.max_execution_time_s / 60),
-        seed_urls=seeds_in(text),
-        max_cost_usd=team.settings.max_cost_usd,
-        memory=LOCAL_OWNER if wish.memory else None,
-        today=team.today(),
-    )
+        question=text, queries=(query,), language=drafted.language or language_of(text), query_type=drafted.query_type,
+        tier=tier, minutes=min(1440.0, limits.max_execution_time_s / 60), seed_urls=seeds_in(text),
+        max_cost_usd=team.settings.max_cost_usd, memory=LOCAL_OWNER if wish.memory else None, today=team.today(),
+    )  # fmt: skip
     plan = flat_plan(text, drafted.leaves, tier, limits, seed_urls=brief.seed_urls, claims=drafted.claims)
     bounds = team.means.limits.model_copy(
-        update={"rounds": limits.max_iters, "searches": limits.max_queries, "sources": limits.max_sources, "depth": 1,
-                "leaves": MAX_QUERIES}
+        update={"depth": 1, "leaves": MAX_QUERIES, "rounds": limits.max_iters, "searches": limits.max_queries,
+                "sources": limits.max_sources}
     )  # fmt: skip
     contract = contract_of(brief, (plan,), team.means.model_copy(update={"limits": bounds}), context, context.pace())
     caps = contract.caps.model_copy(update={"minutes": left / 60})
     contract = contract.model_copy(update={"spent": booked(*drafted.spent), "caps": caps})
-    queries = tuple(
-        PlanQuery(query=leaf.searches[0], intent=leaf.title) for leaf in drafted.leaves[: limits.max_queries]
-    )
-    return FlatRun(
-        contract=contract, tier=tier, origin=origin, limits=limits, queries=queries,
-        planning_s=team.clock() - started,
-    )  # fmt: skip
+    kept = drafted.leaves[: limits.max_queries]
+    queries = tuple(PlanQuery(query=leaf.searches[0], intent=leaf.title) for leaf in kept)
+    planning_s = team.clock() - started
+    return FlatRun(contract=contract, tier=tier, origin=origin, limits=limits, queries=queries, planning_s=planning_s)
 
 
 def limits_of(tier: Tier, wish: RunOptions, settings: Settings) -> RunLimits:
@@ -208,13 +195,9 @@ async def _draft(team: Team, context: RunContext, task: str, wish: RunOptions, u
     lost: tuple[Spent, ...] = ()
     if team.models[FLAT_PLANNER.name].reasons and not asks_for_facts(task):
         given = FlatPlanInput(
-            task=task,
-            tier=wish.tier,
-            max_queries=wish.max_queries or team.settings.max_queries or MAX_QUERIES,
-            survey=await context.survey(task),
-            language=language_of(task),
-            today=context.today,
-        )
+            task=task, tier=wish.tier, max_queries=wish.max_queries or team.settings.max_queries or MAX_QUERIES,
+            survey=await context.survey(task), language=language_of(task), today=context.today,
+        )  # fmt: skip
         if (ahead := team.drafts.look_ahead(task)) is not None:
             context.look_ahead(ahead).allow()
         most = min(FLAT_MIN_QUERIES, given.max_queries)
@@ -261,13 +244,9 @@ async def _quoting_draft(team: Team, context: RunContext, task: str, until: Dead
         raise BadRequest(asked.output.reply)
     refuse_broad(scope.queries)
     given = PlanningInput(
-        query=task,
-        max_depth=1,
-        max_leaves=MAX_QUERIES,
-        survey=await context.survey(task),
-        language=scope.language,
+        query=task, max_depth=1, max_leaves=MAX_QUERIES, survey=await context.survey(task), language=scope.language,
         today=context.today,
-    )
+    )  # fmt: skip
     tree: RoleAnswer[PlanTree] = await context.ask(PLANNER, given, until)
     leaves = tuple(
         flat_leaf((*leaf.search_terms, *leaf.questions, leaf.title)[0], leaf.title, leaf.questions or (leaf.title,))
@@ -276,22 +255,18 @@ async def _quoting_draft(team: Team, context: RunContext, task: str, until: Dead
     return _Drafted(leaves, scope.tier, scope.query_type, tree.output.claims, language=scope.language)
 
 
-def begin(team: Team, run: FlatRun, owner: str) -> Job:
-    """Start a planned run."""
-    return team.start(_owned(run.contract, owner), owner=owner)
+async def begin(team: Team, run: FlatRun, owner: str, key: str = "", fingerprint: str = "") -> Job:
+    """Start a planned run; under the caller's own key, unless a run was started under it already.
 
-
-def _owned(contract: Contract, owner: str) -> Contract:
-    """Have a run use the knowledge base of whoever started it, where it uses one."""
-    if contract.brief.memory is None or not owner:
-        return contract
-    return contract.model_copy(update={"brief": contract.brief.model_copy(update={"memory": owner})})
-
-
-async def begin_once(team: Team, run: FlatRun, owner: str, key: str, fingerprint: str) -> Job:
-    """Start a planned run under the caller's own key, unless a run was started under it already."""
+    It uses the knowledge base of whoever started it, where it uses one.
+    """
+    contract = run.contract
+    if contract.brief.memory is not None and owner:
+        contract = contract.model_copy(update={"brief": contract.brief.model_copy(update={"memory": owner})})
+    if not key:
+        return team.start(contract, owner=owner)
     request = KeyedRequest(key=key, fingerprint=fingerprint, answer=run.kept())
-    return await team.start_once(Commission(contract=_owned(run.contract, owner), request=request), owner=owner)
+    return await team.start_once(Commission(contract=contract, request=request), owner=owner)
 
 
 async def taken_up(team: Team, task: str, wish: RunOptions, owner: str) -> tuple[FlatRun, Job]:
@@ -305,18 +280,16 @@ async def taken_up(team: Team, task: str, wish: RunOptions, owner: str) -> tuple
         request = job.commission.request
         left = job.status in {"queued", "running"} and job not in _ATTENDED
         if request is not None and request.fingerprint == fingerprint and left:
-            return planned_of(job), _attended(job)
+            _ATTENDED.add(job)
+            return planned_of(job), job
     run = await plan_run(team, task, wish, owner)
-    return run, _attended(await begin_once(team, run, owner, f"run/{uuid.uuid4().hex}", fingerprint))
+    job = await begin(team, run, owner, f"run/{uuid.uuid4().hex}", fingerprint)
+    _ATTENDED.add(job)
+    return run, job
 
 
 _ATTENDED: WeakSet[Job] = WeakSet()
 """Runs that somebody in this process waits for: who asks for the same gets a run of their own."""
-
-
-def _attended(job: Job) -> Job:
-    _ATTENDED.add(job)
-    return job
 
 
 _ENGINE = threading.Lock()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from agents.contracts.contract import DEFAULT_MINUTES, Brief, Contract, ScopingTurn
+from agents.contracts.contract import DEFAULT_MINUTES, Brief, Caps, Contract, ScopingTurn
 from agents.contracts.frozen import Tier
 from agents.contracts.report import Actual, Commission, Earlier, EarlierUse, Outcome, ReportDocument
 from agents.contracts.sources import OwnFile, Place
@@ -178,23 +178,17 @@ class Team:
         self, of: Brief | ScopingState | None = None, steering: Steering | None = None, searched: tuple[str, ...] = ()
     ) -> RunContext:
         """Set up one run's means, its brief's files and places, what its contract said is `searched`, and caches of its own."""
+        language = of.language if isinstance(of, Brief) else None
         return RunContext(
-            models=self.models_of(of),
-            prompts=self.prompts,
+            models=self.models_of(of), prompts=self.prompts, texts=self.blobs, today=self.today(),
             searcher=self.searching.of(of.files, of.places, searched) if of else self.searching.of((), ()),
-            texts=self.blobs,
-            today=self.today(),
             context_results=self.settings.context_results,
             # Stands in when a provider fails for good, so that what was found is still written up.
             fallback=OfflineModel() if self.engine.reasons else None,
             keep=self.blobs.save_report if steering is not None else None,
-            steering=steering or Steering(),
-            pace=lambda: self.drafts.pace(),
-            topics=Topics(
-                threshold=self.settings.duplicate_topic_similarity_threshold,
-                language=of.language if isinstance(of, Brief) else None,
-            ),
-        )
+            steering=steering or Steering(), pace=lambda: self.drafts.pace(),
+            topics=Topics(threshold=self.settings.duplicate_topic_similarity_threshold, language=language),
+        )  # fmt: skip
 
     def taken(self) -> dict[str, Usage]:
         """Give what each model took since the start, whatever came of it."""
@@ -328,34 +322,31 @@ class Team:
         caps = contract.caps.model_copy(update={"minutes": brief.minutes})
         return contract.model_copy(update={"brief": brief, "caps": caps, "spent": ()})
 
-    def _make_room(self, owner: str) -> None:
-        if 0 < (most := self.settings.most_jobs) <= sum(not job.over for job in self.jobs.of(owner)):
-            raise TooMany("You have {most} runs waiting or at work, the most there may be.", 60, most=most)
-
     def _start(self, commission: Commission, owner: str) -> Job:
-        self._make_room(owner)
-        title, budget = self._bounds(commission)
-        setup = self._set_up(commission, Steering())
+        setup, title, budget = self._begun(commission, owner)
         return self._observed(self.jobs.start(commission, setup, owner=owner, title=title, budget=budget))
 
     async def start_once(self, commission: Commission, *, owner: str = "") -> Job:
         """Start a job under the key of its request, kept before this returns; the same key gives the same job."""
-        self._make_room(owner)
-        title, budget = self._bounds(commission)
-        setup = self._set_up(commission, Steering())
+        setup, title, budget = self._begun(commission, owner)
         job = await self.jobs.start_once(commission, setup, owner=owner, title=title, budget=budget)
         # One that somebody else started is observed where it was started.
         return self._observed(job) if job.commission is commission else job
 
-    def _bounds(self, commission: Commission) -> tuple[str, Spending]:
-        """Give the title of a job and what it may spend."""
-        contract = commission.contract
-        brief = contract.brief if contract is not None else commission.brief
-        if brief is None:
+    def _begun(self, commission: Commission, owner: str) -> tuple[JobSetup, str, Spending]:
+        """Set up a new job, where its owner may have one more; gives its title and what it may spend, too."""
+        if 0 < (most := self.settings.most_jobs) <= sum(not job.over for job in self.jobs.of(owner)):
+            raise TooMany("You have {most} runs waiting or at work, the most there may be.", 60, most=most)
+        brief, caps = self._agreed(commission)
+        budget = Spending(seconds=caps.minutes and caps.minutes * 60, tokens=caps.tokens, cost_usd=caps.cost_usd)
+        return self._set_up(commission, Steering()), brief.question[:120], budget
+
+    def _agreed(self, commission: Commission) -> tuple[Brief, Caps]:
+        if commission.contract is not None:
+            return commission.contract.brief, commission.contract.caps
+        if commission.brief is None:
             raise ValueError("a commission holds a contract or a brief")
-        caps = contract.caps if contract is not None else caps_of(brief, self.means.limits)
-        seconds = caps.minutes and caps.minutes * 60
-        return brief.question[:120], Spending(seconds=seconds, tokens=caps.tokens, cost_usd=caps.cost_usd)
+        return commission.brief, caps_of(commission.brief, self.means.limits)
 
     def _observed(self, job: Job) -> Job:
         for observe in self.observers:
@@ -364,15 +355,12 @@ class Team:
 
     def _set_up(self, commission: Commission, steering: Steering) -> JobSetup:
         """Set up what a job works with; after a restart anew."""
-        brief = commission.contract.brief if commission.contract else commission.brief
+        brief, caps = self._agreed(commission)
         context = self.context(brief, steering, commission.contract.retrievers if commission.contract else ())
-        if brief is not None and (ahead := self.drafts.looking.pop(brief.question, None)) is not None:
+        if (ahead := self.drafts.looking.pop(brief.question, None)) is not None:
             context.look_ahead(ahead)
-        handlers = self._handlers(context, brief)
-        if brief is not None:
-            # Caps bound the searches and sources of the whole run, not those of each leaf and round.
-            caps = commission.contract.caps if commission.contract else caps_of(brief, self.means.limits)
-            handlers = bounded(handlers, caps, lambda: context.in_vain)
+        # Caps bound the searches and sources of the whole run, not those of each leaf and round.
+        handlers = bounded(self._handlers(context, brief), caps, lambda: context.in_vain)
         handlers = with_facts_of(handlers, commission.earlier)
 
         def document(job_id: str, outcome: Outcome, actual: Actual) -> ReportDocument:

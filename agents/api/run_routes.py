@@ -25,7 +25,7 @@ from agents.core.errors import DossierError
 from agents.core.paths import public
 from agents.jobs.job import Job
 from agents.run_answer import FlatRun, answer, planned_of
-from agents.run_research import RunBounds, RunOptions, begin, begin_once, plan_run
+from agents.run_research import RunBounds, RunOptions, begin, plan_run
 
 SEARCH_S = 30.0
 """Seconds that one bare search may take."""
@@ -73,12 +73,12 @@ async def _run(
     wish = RunOptions(tier=tier, **sent.model_dump(include=set(RunBounds.model_fields)))
     if key is None:
         planned = await plan_run(site.team, sent.task, wish, owner)
-        job = begin(site.team, planned, owner)
+        job = await begin(site.team, planned, owner)
     else:
 
         async def begun(fingerprint: str) -> Job:
             planned = await plan_run(site.team, sent.task, wish, owner)
-            return await begin_once(site.team, planned, owner, key, fingerprint)
+            return await begin(site.team, planned, owner, key, fingerprint)
 
         job = await site.once(owner, key, f"{request.url.path}{sent.model_dump_json()}{tier}", begun)
         planned = planned_of(job)
@@ -169,7 +169,7 @@ async def completions(sent: ChatRequest, owner: Owner, site: Here, request: Requ
     if last is None or not last.words:
         raise ApiError(422, "bad_request", "messages: the last message of the user holds no text")
     planned = await plan_run(site.team, last.words, RunOptions(tier=MODELS[sent.model]), owner)
-    job = begin(site.team, planned, owner)
+    job = await begin(site.team, planned, owner)
     if sent.stream:
         return streamed(_chunks(site, planned, job, sent.model, usage=sent.stream_options.include_usage))
     await attended(site, job, request)

@@ -17,7 +17,7 @@ from agents.research.challenge.challenge import challenge_handler, claim_handler
 from agents.research.challenge.claim_ledger import Thresholds, planned_claims
 from agents.research.loop.after_reading import verdict_line
 from agents.research.loop.branch_retry import Again, ended, without
-from agents.research.loop.loop_decision import LoopSettings
+from agents.research.loop.loop_decision import LoopSettings, parts_in
 from agents.research.loop.node import node_handler
 from agents.research.planning.drafting import draft_handler
 from agents.research.planning.freeze_contract import CapOverrides, make_contract
@@ -202,16 +202,12 @@ def research_handler(context: RunContext, means: Means) -> Handler:
         outcome = Outcome(
             counter=counter, contract=contract, findings=findings, frame=frame, problems=problems,
             tags=_tags(ctx, findings, contract, degraded),
-            seed_failures=tuple(
-                f"{rejected.url}: {rejected.reason}"
-                for rejected in {
-                    rejected.url: rejected
-                    for finding in findings
-                    for part in finding.walk()
-                    for rejected in part.rejected
-                    if rejected.url in brief.seed_urls and not rejected.read
-                }.values()
-            ),
+            seed_failures=tuple({
+                one.url: f"{one.url}: {one.reason}"
+                for part in parts_in(findings)
+                for one in part.rejected
+                if one.url in brief.seed_urls and not one.read
+            }.values()),
         )  # fmt: skip
         judge = means.judge_thresholds if means.require_judge else None
         checks = known[0].checks if isinstance(known[0], Checks) else ()
@@ -240,7 +236,7 @@ def _root(plan: Plan, brief: Brief, loop: LoopSettings, closing: ClosingTask | N
 
 def _tags(ctx: Ctx, findings: tuple[Finding, ...], contract: Contract, degraded: bool) -> tuple[str, ...]:
     """Collect the response-awareness tags that apply, in the order of the specification."""
-    parts = [part for finding in findings for part in finding.walk()]
+    parts = parts_in(findings)
     problems = {problem.type for part in parts for problem in part.problems}
     raised = {record.tag for part in parts for record in part.rounds}
     stopped = any(part.status == "stopped" and not part.ended and not part.children for part in parts)

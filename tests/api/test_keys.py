@@ -138,11 +138,11 @@ async def test_a_key_is_free_again_once_its_job_is_deleted(stored, http):
 async def test_a_connection_that_breaks_does_not_end_a_run_that_has_a_key(put):
     from agents.api.run_routes import _streamed
     from agents.run_answer import planned_of
-    from agents.run_research import begin_once, plan_run
+    from agents.run_research import begin, plan_run
 
     gate = Gate(FlatWorker())
     site = put(gate)
-    job = await begin_once(site.team, await plan_run(site.team, TASK, RunOptions()), "local", "k", "f")
+    job = await begin(site.team, await plan_run(site.team, TASK, RunOptions()), "local", "k", "f")
     stream = _streamed(site, planned_of(job), job, stop=False)
     await anext(stream)
     await stream.aclose()

@@ -113,7 +113,7 @@ async def test_a_stream_that_is_left_ends_its_run(put):
 
     site = put(Gate(FlatWorker()))
     planned = await plan_run(site.team, TASK, RunOptions())
-    job = begin(site.team, planned, "local")
+    job = await begin(site.team, planned, "local")
     stream = _chunks(site, planned, job, "research", usage=False)
     await anext(stream)
     await stream.aclose()

@@ -246,7 +246,7 @@ async def test_a_client_that_leaves_in_mid_stream_ends_the_run(put):
 
     site = put(Gate(FlatWorker()))
     planned = await plan_run(site.team, TASK, RunOptions())
-    job = begin(site.team, planned, "local")
+    job = await begin(site.team, planned, "local")
     stream = _streamed(site, planned, job)
     await anext(stream)
     await stream.aclose()
@@ -262,7 +262,7 @@ async def test_a_run_that_nobody_waits_for_any_more_is_stopped(put):
     from agents.run_research import RunOptions, begin, plan_run
 
     site = put(Gate(FlatWorker()))
-    job = begin(site.team, await plan_run(site.team, TASK, RunOptions()), "local")
+    job = await begin(site.team, await plan_run(site.team, TASK, RunOptions()), "local")
 
     async def gone():
         return True

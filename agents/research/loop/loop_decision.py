@@ -1,14 +1,14 @@
 """The loop decision: whether a phase goes on for another round, derived by code from what the reflector said.
 
-A reflector that always wants more, or finds new gaps for ever, is stopped by the figures it has no say in.
-
-The arithmetic of a node's rounds: what is proposed, what counts as found, what a round changed. Pure.
+A reflector that always wants more, or finds new gaps for ever, is stopped by the figures it has no say in. Beside it the
+arithmetic of a node's rounds: what is proposed, what counts as found, what a round changed. Pure.
 """
 
 import math
 import re
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import Literal
 
 from agents.contracts.fact import Fact, Insights, LinkedSource
@@ -22,28 +22,17 @@ from agents.research.loop.topics import compare
 from agents.research.reading.answering import answer_of, told_by
 
 Cause = Literal[
-    "continue",
-    "sufficient",
-    "no_gaps",
-    "time",
-    "iterations",
-    "exhausted",
-    "criteria",
-    "novelty",
-    "finishing",
+    "continue", "sufficient", "no_gaps", "time", "iterations", "exhausted", "criteria", "novelty", "finishing",
     "no_reflection",
-]
+]  # fmt: skip
 """What decided, for code and for texts in other languages than English."""
 
 MAX_GAPS = 50
 """Gaps and queries of one reflection that are looked at: more than this is noise, not judgement."""
 
 _TAGS: dict[Cause, str] = {
-    "time": "#TIME_LIMIT",
-    "iterations": "#ITERATION_LIMIT",
-    "exhausted": "#RETRY_EXHAUSTED",
-    "novelty": "#EARLY_STOP",
-}
+    "time": "#TIME_LIMIT", "iterations": "#ITERATION_LIMIT", "exhausted": "#RETRY_EXHAUSTED", "novelty": "#EARLY_STOP",
+}  # fmt: skip
 _URL = re.compile(r"(?:https?://|library:|upload:)[^\s<>\"'“”]+")
 _CLOSING = ".,;:!?)]}'"
 
@@ -63,20 +52,10 @@ class Decided:
 
 
 def decide(
-    *,
-    iteration: int,
-    max_iterations: int,
-    reflection: ReflectionResponse | None,
-    left_s: float | None,
-    reserve_s: float,
-    retries: Retries,
-    criteria_met: bool,
-    novelty: float | None,
-    novelty_threshold: float,
-    early_termination: bool,
-    finishing: bool,
-    summary: str,
-) -> Decided:
+    *, iteration: int, max_iterations: int, reflection: ReflectionResponse | None, left_s: float | None, reserve_s: float,
+    retries: Retries, criteria_met: bool, novelty: float | None, novelty_threshold: float, early_termination: bool,
+    finishing: bool, summary: str,
+) -> Decided:  # fmt: skip
     """Decide whether a phase goes on; the first reason that holds is the one recorded.
 
     Args:
@@ -95,55 +74,35 @@ def decide(
     """
     left = None if left_s is None or left_s == math.inf else max(0.0, left_s)  # what the stored JSON can hold
     gaps = _clean(reflection.gaps) if reflection else ()
+    out_of_time = left is not None and left < reserve_s
+    dull = novelty is not None and below(novelty, novelty_threshold, early_termination)
     given_up = retries.exhausted()
+    spent = bool(gaps) and all(_exhausted(gap, given_up) for gap in gaps)
     reasons: tuple[tuple[bool, Cause, str], ...] = (
         (reflection is not None and reflection.sufficient, "sufficient", "The reflection finds the answer sufficient."),
         (reflection is not None and not gaps, "no_gaps", "No gap is left." if criteria_met else NO_NEXT),
-        (
-            left is not None and left < reserve_s,
-            "time",
-            f"{left or 0:.0f} seconds are left, less than the {reserve_s:.0f} kept for writing.",
-        ),
+        (out_of_time, "time", f"{left or 0:.0f} seconds are left, less than the {reserve_s:.0f} kept for writing."),
         (iteration >= max_iterations, "iterations", f"Round {iteration} of at most {max_iterations} has ended."),
-        (
-            bool(gaps) and all(_exhausted(gap, given_up) for gap in gaps),
-            "exhausted",
-            "Every gap that is left has failed as often as it may be tried.",
-        ),
+        (spent, "exhausted", "Every gap that is left has failed as often as it may be tried."),
         (criteria_met, "criteria", "The success criteria of the phase are met."),
-        (
-            novelty is not None and below(novelty, novelty_threshold, early_termination),
-            "novelty",
-            explain(novelty or 0.0, novelty_threshold),
-        ),
+        (dull, "novelty", explain(novelty or 0.0, novelty_threshold)),
         (finishing, "finishing", "The user asked to finish with what is there."),
         (reflection is None, "no_reflection", "There is no reflection to go on from; the facts are written up."),
     )
     said = ((cause, reason) for holds, cause, reason in reasons if holds)
     cause, reason = next(said, ("continue", "Gaps are open and budget is left."))
-    going_on = cause == "continue"
     queries = _clean(reflection.new_queries) if reflection else ()
-    return Decided(
-        decision=LoopDecision(
-            iteration=iteration,
-            summary=summary,
-            gaps=gaps,
-            shouldContinue=going_on,
-            nextSearchTopic=next(
-                # A reflector that gives no query is held to its first open gap.
-                (one for one in (*queries, *gaps) if going_on and not _url(one) and not _exhausted(one, given_up)),
-                None,
-            ),
-            urlToSearch=next(
-                (url for one in (*gaps, *queries) if going_on and (url := _url(one)) and retries.allows(url)), None
-            ),
-            timeRemainingMinutes=None if left is None else round(left / 60, 2),
-        ),
-        reason=reason,
-        tag=_TAGS.get(cause, ""),
-        cause=cause,
-        topics=tuple(query for query in queries if not _url(query) and not _exhausted(query, given_up)),
-    )
+    going_on = cause == "continue"
+    tried = (*gaps, *queries) if going_on else ()
+    # A reflector that gives no query is held to its first open gap.
+    open_topics = (one for one in (*queries, *gaps) if going_on and not _url(one) and not _exhausted(one, given_up))
+    decision = LoopDecision(
+        iteration=iteration, summary=summary, gaps=gaps, shouldContinue=going_on, nextSearchTopic=next(open_topics, None),
+        urlToSearch=next((url for one in tried if (url := _url(one)) and retries.allows(url)), None),
+        timeRemainingMinutes=None if left is None else round(left / 60, 2),
+    )  # fmt: skip
+    topics = tuple(query for query in queries if not _url(query) and not _exhausted(query, given_up))
+    return Decided(decision=decision, reason=reason, tag=_TAGS.get(cause, ""), cause=cause, topics=topics)
 
 
 def without_invented(reflection: ReflectionResponse, named: Container[str]) -> ReflectionResponse:
@@ -162,8 +121,7 @@ def without_invented(reflection: ReflectionResponse, named: Container[str]) -> R
 
 def lacks_a_fact(query: str, findings: Sequence[Finding]) -> bool:
     """Tell whether a query that asks for facts has no answer yet that holds."""
-    found = tuple(findings)
-    rows = told_by(facts_of(found), {card.id: card for card in sources_of(found)})
+    rows = told_by(facts_of(findings), {card.id: card for card in sources_of(findings)})
     return asks_for_facts(query) and any(answer_of(part, rows)[0] != "answered" for part in parts_of(query))
 
 
@@ -185,12 +143,11 @@ def with_steps(reflection: ReflectionResponse, seen: ReflectionResponse) -> Refl
 
 def named_addresses(findings: Sequence[Finding]) -> frozenset[str]:
     """List the addresses that a search, a page's own words or the user gave."""
-    every = tuple(findings)
-    found = [card.url for card in sources_of(every)] + [fact.quote for fact in facts_of(every)]
-    for one in every:
+    found = [card.url for card in sources_of(findings)] + [fact.quote for fact in facts_of(findings)]
+    for one in findings:
         found += [refused.url for refused in one.rejected]
         found += [candidate.url for candidate in (one.shortlist.kept if one.shortlist else ())]
-    found += [linked.url for linked in linked_from(every)]
+    found += [linked.url for linked in linked_from(findings)]
     return frozenset(one.rstrip(_CLOSING) for text in found for one in _URL.findall(text))
 
 
@@ -268,20 +225,16 @@ def next_leaves(
     if sweep and leaves:
         task = TaskSpec(questions=leaves[0].questions, budget=budget, discovery_intense=True)
         leaves[0] = leaves[0].model_copy(update={"discovery": True, "spec": task})
-    if decision.urlToSearch:
+    if url := decision.urlToSearch:
         about = topics[0] if topics else gaps[0]
-        leaves.insert(
-            0,
-            Leaf(
-                title=_title(about), objective=about, questions=(about,), sources=(decision.urlToSearch,), budget=budget
-            ),
-        )
+        named = Leaf(title=_title(about), objective=about, questions=(about,), sources=(url,), budget=budget)
+        leaves.insert(0, named)
     return tuple(leaves)
 
 
 def came_to_nothing(findings: Sequence[Finding]) -> bool:
     """Tell whether a leaf found nothing to the point where no sweep for sources was made yet."""
-    parts = [part for one in findings for part in one.walk()]
+    parts = parts_in(findings)
     return any(one.status == "empty" for one in parts) and not any(one.shortlist for one in parts)
 
 
@@ -295,26 +248,28 @@ def leaves_on(topics: Sequence[str], budget: LeafBudget) -> tuple[Leaf, ...]:
 
 def _title(topic: str) -> str:
     """Make the title of a leaf out of its topic, cut at a word where it is long."""
-    words = topic.strip().rstrip("?.!").split()
-    title = ""
-    for word in words:
-        if len(title) + len(word) > TITLE_CHARS:
-            return title.rstrip(",;:") + " …"
-        title = f"{title} {word}".strip()
-    return title
+    text = " ".join(topic.split()).rstrip("?.!")
+    if len(text) <= TITLE_CHARS:
+        return text
+    return shorten(text, TITLE_CHARS, placeholder="", break_on_hyphens=False).rstrip(",;:") + " …"
 
 
-def facts_of(findings: tuple[Finding, ...]) -> tuple[Fact, ...]:
+def parts_in(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """List some findings and all below them."""
+    return tuple(part for finding in findings for part in finding.walk())
+
+
+def facts_of(findings: Sequence[Finding]) -> tuple[Fact, ...]:
     """List the facts of several findings, each once."""
     return tuple({fact.id: fact for finding in findings for fact in finding.all_facts()}.values())
 
 
-def sources_of(findings: tuple[Finding, ...]) -> tuple[SourceCard, ...]:
+def sources_of(findings: Sequence[Finding]) -> tuple[SourceCard, ...]:
     """List the sources of several findings, each once."""
     return tuple({card.id: card for finding in findings for card in finding.all_sources()}.values())
 
 
-def statements_of(findings: tuple[Finding, ...]) -> tuple[str, ...]:
+def statements_of(findings: Sequence[Finding]) -> tuple[str, ...]:
     """Put what was found into lines for the reflector, most certain first, with the source behind each."""
     titles = {card.id: card.title for card in sources_of(findings)}
     facts = sorted(facts_of(findings), key=lambda fact: -fact.confidence)
@@ -329,16 +284,14 @@ def statements_of(findings: tuple[Finding, ...]) -> tuple[str, ...]:
     return (*lines[:MAX_STATEMENTS], *more)
 
 
-def retries_of(findings: tuple[Finding, ...]) -> Retries:
+def retries_of(findings: Sequence[Finding]) -> Retries:
     """Add up the failures that leaves recorded."""
     retries = Retries()
-    for finding in findings:
-        for part in finding.walk():
-            for entry in part.attempts:
-                for _ in range(entry.attempts):
-                    retries = retries.failed(entry.key, branch=part.path)
-                if entry.status == "complete":
-                    retries = retries.completed(entry.key)
+    for path, entry in ((part.path, entry) for part in parts_in(findings) for entry in part.attempts):
+        for _ in range(entry.attempts):
+            retries = retries.failed(entry.key, branch=path)
+        if entry.status == "complete":
+            retries = retries.completed(entry.key)
     return retries
 
 
@@ -348,12 +301,12 @@ FEW_HITS = 3
 """Fewer are next to nothing (specification, section 11)."""
 
 
-def insights_of(findings: tuple[Finding, ...]) -> tuple[Insights, ...]:
+def insights_of(findings: Sequence[Finding]) -> tuple[Insights, ...]:
     """List what the sources of several findings state beside their answers."""
-    return tuple(one for finding in findings for part in finding.walk() for one in part.insights)
+    return tuple(one for part in parts_in(findings) for one in part.insights)
 
 
-def raised_by(findings: tuple[Finding, ...]) -> tuple[str, ...]:
+def raised_by(findings: Sequence[Finding]) -> tuple[str, ...]:
     """List the questions that sources raise, most telling first, and the limits that they state."""
     found = insights_of(findings)
     asked = sorted((one for each in found for one in each.follow_up_questions), key=lambda one: -one.confidence)
@@ -362,21 +315,19 @@ def raised_by(findings: tuple[Finding, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*questions[:MAX_RAISED], *gaps[:MAX_RAISED])))
 
 
-def linked_from(findings: tuple[Finding, ...]) -> tuple[LinkedSource, ...]:
+def linked_from(findings: Sequence[Finding]) -> tuple[LinkedSource, ...]:
     """List what sources point at and nobody has tried to read, most wanted first."""
     tried = {card.url for card in sources_of(findings)}
-    for finding in findings:
-        for part in finding.walk():
-            tried |= {one.url for one in part.rejected} | {one.key for one in part.attempts}
+    for part in parts_in(findings):
+        tried |= {one.url for one in part.rejected} | {one.key for one in part.attempts}
     links = {one.url: one for each in insights_of(findings) for one in each.linked_candidate_sources}
     fresh = sorted((one for url, one in links.items() if url not in tried), key=lambda one: -one.priority)
     return tuple(fresh[:MAX_RAISED])
 
 
-def failed_queries(findings: tuple[Finding, ...]) -> tuple[str, ...]:
+def failed_queries(findings: Sequence[Finding]) -> tuple[str, ...]:
     """List the searches that failed or found next to nothing, each with the attempt that its sub-question is at."""
-    parts = [part for finding in findings for part in finding.walk()]
-    records = [(record, part.attempt_number) for part in parts for record in part.searches]
+    records = [(record, part.attempt_number) for part in parts_in(findings) for record in part.searches]
     few = {record.text: number for record, number in records if record.failed or record.hits < FEW_HITS}
     return tuple(f"{text} (attempt {number} of {MAX_ATTEMPTS})" for text, number in few.items())
 
@@ -394,25 +345,22 @@ def delta(before: Success | None, after: Success, new_facts: int, new_sources: i
     return f"{new_facts} new facts from {new_sources} new sources: {coverage}, {confidence}{skips}."
 
 
-def nothing_answers(findings: tuple[Finding, ...]) -> bool:
+def nothing_answers(findings: Sequence[Finding]) -> bool:
     """Tell whether all searches of these findings failed, so that nothing was found."""
-    searches = [record for finding in findings for part in finding.walk() for record in part.searches]
+    searches = [record for part in parts_in(findings) for record in part.searches]
     return bool(searches) and all(record.failed for record in searches) and not facts_of(findings)
 
 
-def unused(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+def unused(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Keep a round's findings without their prose: flagged, and not used for the section."""
+    why = Said("not used: it lowered the confidence of what was known")
     return tuple(
-        finding.model_copy(
-            update={
-                "markdown": "",
-                "children": unused(finding.children),
-                "status": "partial" if finding.status == "done" else finding.status,
-                "note": finding.note or Said("not used: it lowered the confidence of what was known"),
-            }
+        one.model_copy(
+            update={"markdown": "", "children": unused(one.children), "note": one.note or why,
+                    "status": "partial" if one.status == "done" else one.status}
         )
-        for finding in findings
-    )
+        for one in findings
+    )  # fmt: skip
 
 
 LEARNED, MAX_LEARNED = 2, 240

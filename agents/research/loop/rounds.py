@@ -128,7 +128,7 @@ class Rounds:
         if self.records and self._stands(phase).met:
             return True
         self._phase = phase
-        self._read_before = len(sources_of(tuple(self.findings)))
+        self._read_before = len(sources_of(self.findings))
         while True:
             in_phase += 1
             left = self.loop.max_rounds - len(self.records)
@@ -149,12 +149,16 @@ class Rounds:
 
     def _stands(self, phase: Phase) -> Success:
         """Hold what was found so far against the gate of a phase; one for contradictions asks for nothing else."""
-        every = tuple(self.findings)
-        open_ = sum("contradiction" in one.triggers for one in insights_of(every)) + len(contested(self._claims))
+        every, open_ = self.findings, self._disputes()
         found = met(phase.criteria, facts_of(every), sources_of(every), self.questions, open_)
         if not phase.criteria.contradictions_resolved:
             return found
         return replace(found, met=not open_, missing=found.missing if open_ else ())
+
+    def _disputes(self) -> int:
+        """Count what the sources do not agree on: by their own words, and about the claims."""
+        noted = sum("contradiction" in one.triggers for one in insights_of(self.findings))
+        return noted + len(contested(self._claims))
 
     def _unmet_after(self, phase: Phase) -> Phase | None:
         """Give the next phase of the plan that has something to do."""
@@ -198,17 +202,15 @@ class Rounds:
         new = tuple(self.findings[before:])
         said = "\n".join(fact.statement for fact in facts_of(new))
         fresh = novelty(said, self._notes) if self._notes else (1.0 if said else 0.0)
-        known = {fact.id for fact in facts_of(tuple(self.findings[: len(self.findings) - len(new)]))}
+        known = {fact.id for fact in facts_of(self.findings[:before])}
         found = [fact for fact in facts_of(new) if fact.id not in known]
         self._notes = f"{self._notes}\n{said}"
         everything = tuple(self.findings)
         self._claims = await computed(at_hand, self.given.setting, self._so_far())
-        disputes = sum("contradiction" in one.triggers for one in insights_of(everything))
-        disputes += len(contested(self._claims))
-        after = self._stands(phase)
+        disputes, after = self._disputes(), self._stands(phase)
         adopted = not lowered(self._before, after)
         if not adopted:
-            self.findings[len(self.findings) - len(new) :] = unused(new)
+            self.findings[before:] = unused(new)
             self._settled |= {one.path for one in new}
         following = self._unmet_after(phase) if number < self.loop.max_rounds else None
         # The next phase works on what the reflection asks for.
@@ -230,13 +232,8 @@ class Rounds:
         if self._reflection is not None and (hungry := starved(self.given.node, self.findings, self._starved)):
             self._starved |= hungry
             gaps = tuple(f"“{topic_of(leaf)}” has only the sources that a sweep chose." for leaf in hungry.values())
-            self._reflection = self._reflection.model_copy(
-                update={
-                    "sufficient": False,
-                    "gaps": (*self._reflection.gaps, *gaps),
-                    "new_queries": (*hungry, *self._reflection.new_queries),
-                }
-            )
+            wanted = {"gaps": (*self._reflection.gaps, *gaps), "new_queries": (*hungry, *self._reflection.new_queries)}
+            self._reflection = self._reflection.model_copy(update={"sufficient": False, **wanted})
         decided = decide(
             iteration=in_phase, max_iterations=max(1, max_rounds), reflection=self._reflection,
             left_s=(left := self.ctx.collecting_left), reserve_s=0.0 if left else 1.0,
@@ -244,16 +241,16 @@ class Rounds:
             novelty_threshold=self.loop.novelty_threshold, early_termination=self.loop.early_termination,
             finishing=self.ctx.finishing, summary=summary_of(new, found),
         )  # fmt: skip
+        update: dict[str, object] = {}
         link = next(iter(linked_from(everything)), None)
         if decided.decision.shouldContinue and not decided.decision.urlToSearch and link and link.priority >= WANTED:
             # What a source points at for the very question is read, though the reflection named no address.
-            decided = replace(decided, decision=decided.decision.model_copy(update={"urlToSearch": link.url}))
+            update["urlToSearch"] = link.url
         if self._reflection is None:
-            # Nobody was asked: what code finds lacking is said all the same.
-            decided = replace(decided, decision=decided.decision.model_copy(update={"gaps": after.missing}))
+            update["gaps"] = after.missing  # nobody was asked: what code finds lacking is said all the same
         if decided.decision.timeRemainingMinutes is not None and self.ctx.left is not None:
-            whole = round(self.ctx.left / 60, 2)
-            decided = replace(decided, decision=decided.decision.model_copy(update={"timeRemainingMinutes": whole}))
+            update["timeRemainingMinutes"] = round(self.ctx.left / 60, 2)
+        decided = replace(decided, decision=decided.decision.model_copy(update=update))
         if following is not None and decided.cause == "iterations":
             decided = replace(decided, tag="")  # no limit of the run: another phase follows
         if decided.cause == "novelty":
@@ -272,11 +269,8 @@ class Rounds:
         if adopted:
             self._before = after
         if decided.decision.shouldContinue:
-            self.tell(
-                "searching",
-                Said("round {n}: {topic}", n=number + 1, topic=decided.decision.nextSearchTopic or ""),
-                f"searching:{number}",
-            )
+            topic = decided.decision.nextSearchTopic or ""
+            self.tell("searching", Said("round {n}: {topic}", n=number + 1, topic=topic), f"searching:{number}")
         return decided
 
     def _leaf(self, finding: Finding) -> LeafGiven | None:
@@ -320,21 +314,20 @@ class Rounds:
             text = f"Skipped “{skip.topic}”. {skip.explanation}"
             self.ctx.emit(f"skipped:{number}:{skip.topic}", Noted(node=self.ctx.path, text=text))
             log.info("%s: %s", self.ctx.path, text)
-        chosen: list[tuple[str, Leaf | Node]] = []
-        for at, (topic, child) in enumerate(topics.items()):
-            if isinstance(child, Node) or not child.searches or topic in dispatch.chosen:
-                # Planned children keep their place in the tree; later rounds have names of their own.
-                chosen.append((str(at) if number == 1 else f"r{number}-{at}", child))
+        # Planned children keep their place in the tree; later rounds have names of their own.
+        chosen = [
+            (str(at) if number == 1 else f"r{number}-{at}", child)
+            for at, (topic, child) in enumerate(topics.items())
+            if isinstance(child, Node) or not child.searches or topic in dispatch.chosen
+        ]
         return chosen, dispatch
 
     async def _run(self, chosen: list[tuple[str, Leaf | Node]], number: int, *, last: bool) -> tuple[Finding, ...]:
         """Run the children of a round side by side; one that fails shows so, and takes no other with it."""
         ctx, given = self.ctx, self.given
         titles = tuple(child.title for _, child in chosen)
-        reading = [one for _, one in chosen if isinstance(one, Leaf) and not one.discovery]
-        asked = (
-            tuple(dict.fromkeys(q for one in reading for q in sub_questions(one))) if self.loop.read_together else ()
-        )
+        reading = [one for _, one in chosen if isinstance(one, Leaf) and not one.discovery and self.loop.read_together]
+        asked = tuple(dict.fromkeys(q for one in reading for q in sub_questions(one)))
         items: list[tuple[str, str, Frozen]] = []
         for key, child in chosen:
             kind: Literal["leaf", "node"] = "leaf" if isinstance(child, Leaf) else "node"
@@ -365,23 +358,19 @@ class Rounds:
             wave = order[first : first + self.loop.side_by_side]
             done = await ctx.children_of([items[place] for place in wave], gives=Finding, limits=limits)
             came |= dict(zip(wave, done, strict=True))
-        results = [came[place] for place in range(len(items))]
         findings: list[Finding] = []
-        for (kind_, key, _), (_, child), result in zip(items, chosen, results, strict=True):
-            if isinstance(result, Finding):
-                if result.note == COVERED:
-                    self.skipped += result.skipped
-                else:
-                    findings.append(result)
-                continue
-            findings.append(self._failed(key, child.title, "node" if kind_ == "node" else "leaf", result))
+        for at, (key, child) in enumerate(chosen):
+            result = came[at]
+            if isinstance(result, StepFailed):
+                role: Literal["leaf", "node"] = "leaf" if isinstance(child, Leaf) else "node"
+                result = ended(f"{ctx.path}/{key}", child.title, role, result)
+                tell = teller(ctx, ctx.path, role, child.title, result.path)
+                tell("stopped" if result.ended else "failed", result.note, f"failed:{key}")
+            if result.note == COVERED:
+                self.skipped += result.skipped
+            else:
+                findings.append(result)
         return tuple(findings)
-
-    def _failed(self, key: str, title: str, role: Literal["leaf", "node"], failure: StepFailed) -> Finding:
-        finding = ended(f"{self.ctx.path}/{key}", title, role, failure)
-        tell = teller(self.ctx, self.ctx.path, role, title, finding.path)
-        tell("stopped" if finding.ended else "failed", finding.note, f"failed:{key}")
-        return finding
 
     def _tell_empty(self) -> None:
         """Say how leaves ended that had nothing after the round's finds were shared out."""
@@ -393,7 +382,7 @@ class Rounds:
         """Narrow what a leaf may read to its share of the sources that its phase has left."""
         if (most := self._phase.sources) is None:
             return leaf
-        left = most - (len(sources_of(tuple(self.findings))) - self._read_before)
+        left = most - (len(sources_of(self.findings)) - self._read_before)
         sources = min(leaf.budget.sources, max(1, left // max(1, beside)))
         return leaf.model_copy(update={"budget": leaf.budget.model_copy(update={"sources": sources})})
 
@@ -406,11 +395,10 @@ class Rounds:
         self, lacking: tuple[str, ...], number: int, max_rounds: int, dispatch: Dispatched
     ) -> ReflectionInput | None:
         """Put the reflector's question together; None where its answer could change nothing."""
-        ctx, setting, findings = self.ctx, self.given.setting, tuple(self.findings)
+        ctx, setting, findings = self.ctx, self.given.setting, self.findings
         # Where every search failed and nothing is known, other topics would fail alike (the leaves tried other words).
         # What is known from earlier runs was reflected on when it was found.
-        facts = facts_of(findings)
-        known = bool(facts) and all(fact.known_since for fact in facts)
+        known = bool(facts := facts_of(findings)) and all(fact.known_since for fact in facts)
         if ctx.finishing or ctx.collecting_left == 0 or nothing_answers(findings) or known:
             return None
         return ReflectionInput(

@@ -18,7 +18,7 @@ from agents.core.time_policy import FRAME_SHARE, REFLECTION_SHARE
 from agents.offline.questions import Question, parts_of, read_alone
 from agents.research.challenge.challenge import Challenged, ChallengeGiven
 from agents.research.loop.after_reading import MOVED, at_hand, verdict_line
-from agents.research.loop.loop_decision import sources_of
+from agents.research.loop.loop_decision import parts_in, sources_of
 from agents.research.reading.answering import Told, absent_words, answer_of, told_by
 from agents.research.reading.searching import ClosingTask, Setting
 from agents.research.run_context import RunContext, asked
@@ -195,7 +195,7 @@ async def write_frame(
 
 def only_section(findings: tuple[Finding, ...], brief: Brief) -> Frame | None:
     """Make the frame of a report that is one short section; None for any other."""
-    written = [part for finding in findings for part in finding.walk() if part.markdown]
+    written = [part for part in parts_in(findings) if part.markdown]
     if len(written) != 1 or len(written[0].markdown.split()) > SHORT_SECTION:
         return None
     title = brief.queries[0].text if len(brief.queries) == 1 else brief.question
@@ -210,14 +210,13 @@ def _parts(findings: tuple[Finding, ...]) -> list[Finding]:
 
 def leaves_of(findings: tuple[Finding, ...]) -> list[Finding]:
     """List what has nothing below it."""
-    return [part for finding in findings for part in finding.walk() if not part.children]
+    return [part for part in parts_in(findings) if not part.children]
 
 
 def is_degraded(findings: tuple[Finding, ...]) -> bool:
     """Tell whether searching was limited: a provider stepped in for another, or too many searches failed."""
     breaker = CircuitBreaker(rest_s=0.0)
-    records = [record for finding in findings for part in finding.walk() for record in part.searches]
-    for record in records:
+    for record in (record for part in parts_in(findings) for record in part.searches):
         if record.failed:
             breaker.failed(record.failed)
         else:
