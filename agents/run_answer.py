@@ -80,7 +80,8 @@ def answer(team: Team, run: FlatRun, job: Job) -> AgentResponse:
     actual, references = document.methodology.actual, document.references
     metadata = RunMetadata(
         grade=document.grade, grade_reasons=document.grade_reasons, language=document.language,
-        query_type=document.query_type, verifiable_ratio=document.verifiable_ratio, timestamp=datetime.now(UTC).isoformat(timespec="seconds"),
+        query_type=document.query_type, verifiable_ratio=document.verifiable_ratio,
+        timestamp=datetime.now(UTC).isoformat(timespec="seconds"),
         model=team.engine.name, job_id=job.id,
         token_count=actual.tokens_in + actual.tokens_out, complexity_tier=run.tier, tier_origin=run.origin,
         limits=run.limits, queries=run.queries, seconds=round(run.planning_s + (actual.seconds or 0.0), 3),

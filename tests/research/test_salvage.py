@@ -123,7 +123,8 @@ def test_a_page_that_was_fetched_and_could_not_be_worked_through_is_named():
     failure = StepFailed("job/0#extract:0", Failure(type="KeyError", message="x", notice="It broke."))
     broken_one = SourceDone(reading=SourceReading(rejected=Said("It broke.")), problem=failure.problem())
 
-    _, _, rejected, problems = gathered([broken_one, failure], ["https://a.example/", "https://b.example/"])
+    read = {"https://a.example/": broken_one, "https://b.example/": SourceDone.broken(failure)}
+    _, _, rejected, problems = gathered(read)
 
     assert [one.url for one in rejected] == ["https://a.example/", "https://b.example/"]
     assert {one.why for one in rejected} == {"1 of 1 source could not be worked through"} and len(problems) == 2

@@ -1,7 +1,8 @@
 """A leaf: search, and read a handful of sources side by side, beside the facts of an earlier report that speak to it."""
 
-from collections.abc import Sequence
-from typing import TypedDict
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple, TypedDict
 
 from agents.contracts.contract import place
 from agents.contracts.fact import Fact
@@ -12,14 +13,15 @@ from agents.contracts.report import Earlier
 from agents.contracts.sources import RejectedSource, Source, SourceCard
 from agents.core.errors import StepFailed
 from agents.core.port import Ctx, Handler, Handlers
+from agents.core.time_policy import LATE_SEARCH_SHARE
 from agents.offline.questions import asks_for_facts, is_named, parts_of
 from agents.research.loop.success import MAX_ATTEMPTS
 from agents.research.reading.answering import Told, beside_the_point, is_about, leads_to, settled_by
 from agents.research.reading.hold_extraction import SourceGiven
-from agents.research.reading.read_sources import LATE_FINDING_SHARE, SourceDone, SourcesDone
+from agents.research.reading.read_sources import SourceDone, SourcesDone
 from agents.research.reading.searching import Found, LeafGiven, attempt_number, search_for, teller
 from agents.research.run_context import RunContext, TakenSources
-from agents.research.steering import CUT, STOPPED
+from agents.research.steering import STOPPED
 
 CALLS_AT_ONCE = 6
 """Calls of one job that are made at once (specification, section 9)."""
@@ -77,31 +79,31 @@ def leaf_handler(context: RunContext) -> Handler:
         found = Found()
         if leaf.searches:
             tell("searching", leaf.searches[0])
-            found = await search_for(ctx, context, given, ctx.writing(LATE_FINDING_SHARE) if late else ctx.deadline)
+            found = await search_for(ctx, context, given, ctx.writing(LATE_SEARCH_SHARE) if late else ctx.deadline)
             urls += [hit.url for hit in found.hits if hit.url not in urls]
         urls = await _own(ctx, context, given, urls)
         if urls and STOPPED not in found.cut:
             tell("reading", Said("{n} {n:source|sources}", n=len(urls)))
-        urls, done = await _read(ctx, urls, given, late=late)
+        read = await _read(ctx, urls, given, late=late)
         # The offline engine has ranked its sentences; what a model points at for a fact is held against the others.
-        weighed = given.setting.loop.read_together and asks_for_facts(given.setting.query)
-        facts, sources, rejected, problems = gathered(
-            done, urls, sub_questions(leaf), given.beside, query=given.setting.query if weighed else ""
-        )
-        read_again = frozenset(one.card.id for one in done if isinstance(one, SourceDone) and one.card)
+        together, asked = given.setting.loop.read_together, sub_questions(leaf)
+        weighed = given.setting.query if together and asks_for_facts(given.setting.query) else ""
+        got = gathered(read, asked, given.beside, query=weighed)
+        read_again = frozenset(one.card.id for one in read.values() if one.card)
         # What is looked up was quoted already, page by page, where the model left it open.
-        unread = given.setting.loop.read_together and context.fallback is not None and not weighed
-        if read_again and unread and not (facts or ctx.finishing):
-            urls, done = await _read(ctx, urls, given, late=late, pointless=True)
-            facts, sources, rejected, problems = gathered(done, urls, sub_questions(leaf), given.beside)
-        facts, sources = joined(given, facts, sources, read_again)
+        unread = together and context.fallback is not None and not weighed
+        if read_again and unread and not (got.facts or ctx.finishing):
+            read = await _read(ctx, urls, given, late=late, pointless=True)
+            got = gathered(read, asked, given.beside)
+        done, rejected, problems = read.values(), got.rejected, got.problems
+        facts, sources = joined(given, got, read_again)
         attempts = found.attempts + tuple(
             RetryEntry(key=url, attempts=0 if one.given_up else 1, status="exhausted" if one.given_up else "pending")
-            for url, one in zip(urls, done, strict=True)
-            if isinstance(one, SourceDone) and one.unread
+            for url, one in read.items()
+            if one.unread
         )
-        cut = found.cut | ({one.type for one in done if isinstance(one, StepFailed)} & CUT)
-        status, note = graded(found.records, rejected, problems, len(urls), found_any=bool(facts))
+        cut = found.cut | {one.cut for one in done if one.cut}
+        status, note = graded(found.records, rejected, problems, len(read), found_any=bool(facts))
         if STOPPED in cut:
             status, note = "stopped", stopped_with(facts, sources)
         elif cut:
@@ -112,16 +114,13 @@ def leaf_handler(context: RunContext) -> Handler:
             tell("reading", AWAITS, "awaits")  # how it ended is said when the round has shared out what it read
         elif not facts:
             tell(status, note)
-        stood_in = next((one.stood_in for one in done if isinstance(one, SourceDone) and one.stood_in), "")
+        stood_in = next((one.stood_in for one in done if one.stood_in), "")
         return Finding(
             path=ctx.path, title=leaf.title, role="leaf", status=status, note=note, facts=facts, sources=sources,
             rejected=rejected, searches=found.records, attempts=attempts, attempt_number=attempt_number(attempts, leaf),
-            ended="stopped" if STOPPED in cut else "", asked=sub_questions(leaf), engine_note=stood_in if facts else "",
-            insights=tuple(
-                one.reading.insights for one in done if isinstance(one, SourceDone) and one.reading.insights is not None
-            ),
-            problems=(*problems, *_failed_searches(ctx.path, found.records)),
-            **spent(ctx, started),
+            ended="stopped" if STOPPED in cut else "", asked=asked, engine_note=stood_in if facts else "",
+            insights=tuple(one.reading.insights for one in done if one.reading.insights is not None),
+            problems=(*problems, *_failed_searches(ctx.path, found.records)), **spent(ctx, started),
         )  # fmt: skip
 
     return run
@@ -168,31 +167,23 @@ def _failed_searches(path: str, records: tuple[SearchRecord, ...]) -> list[Probl
 
 async def _read(
     ctx: Ctx, urls: list[str], given: LeafGiven, *, late: bool, pointless: bool = False
-) -> tuple[list[str], list[SourceDone | StepFailed]]:
-    """Read sources, a few in each call; a lookup stops when it is settled.
-
-    Returns:
-        The addresses that were read, and what came of each.
-    """
-    read: list[str] = []
-    done: list[SourceDone | StepFailed] = []
+) -> dict[str, SourceDone]:
+    """Read sources, a few in each call; a lookup stops when it is settled. Gives what came of each, by its address."""
+    read: dict[str, SourceDone] = {}
     for wave in _waves(urls, given.leaf):
         groups = grouped(wave, 1 + len(given.siblings))
-        quotes = [fact.quote for one in done if isinstance(one, SourceDone) for fact in one.reading.facts]
-        led = tuple(quotes) if given.setting.loop.read_together else ()
+        together = given.setting.loop.read_together
+        led = tuple(quote for one in read.values() for quote in one.quotes) if together else ()
         items = [
-            (
-                f"{_key(group)}{'-quoted' * pointless}",
-                _to_read(group, given, late=late, led=led).model_copy(update={"pointless": pointless}),
-            )
+            (f"{_key(group)}{'-quoted' * pointless}", _to_read(group, given, late=late, led=led, pointless=pointless))
             for group in groups
         ]
         for group, result in zip(groups, await ctx.children("source", items, gives=SourcesDone), strict=True):
-            read += group
-            done += result.sources if isinstance(result, SourcesDone) else [result] * len(group)
-        if ctx.finishing or _is_settled(done, given.leaf):
+            done = [SourceDone.broken(result)] * len(group) if isinstance(result, StepFailed) else result.sources
+            read |= dict(zip(group, done, strict=True))
+        if ctx.finishing or _is_settled(read, given.leaf):
             break
-    return read, done
+    return read
 
 
 def grouped(urls: list[str], leaves: int) -> list[list[str]]:
@@ -222,23 +213,19 @@ def _waves(urls: list[str], leaf: Leaf) -> list[list[str]]:
     return [wave for wave in (urls[:first], urls[first:]) if wave]
 
 
-def _is_settled(done: list[SourceDone | StepFailed], leaf: Leaf) -> bool:
+def _is_settled(read: Mapping[str, SourceDone], leaf: Leaf) -> bool:
     """Tell whether every question has its answer from as many sources as are wanted of a lookup."""
-    rows = [
-        (fact.quote, one.card.title, one.card.head, one.card.text_hash)
-        for one in done
-        if isinstance(one, SourceDone) and one.card
-        for fact in one.reading.facts
-    ]
+    rows = [(quote, card.title, card.head, card.text_hash)
+            for one in read.values() if (card := one.card) for quote in one.quotes]  # fmt: skip
     parts = [part for question in sub_questions(leaf) for part in parts_of(question)]
     return all(settled_by(part, rows) >= SOURCES_OF_A_LOOKUP for part in parts)
 
 
-def _to_read(urls: list[str], given: LeafGiven, *, late: bool, led: tuple[str, ...]) -> SourceGiven:
+def _to_read(urls: list[str], given: LeafGiven, *, late: bool, led: tuple[str, ...], pointless: bool) -> SourceGiven:
     leaf, setting = given.leaf, given.setting
     return SourceGiven(
         urls=tuple(urls), objective=leaf.objective, language=setting.language, today=setting.today, late=late, led=led,
-        named=any(url in leaf.sources for url in urls), looked_up=asks_for_facts(setting.query),
+        pointless=pointless,        named=any(url in leaf.sources for url in urls), looked_up=asks_for_facts(setting.query),
         rubric=composed_rubric(leaf, () if given.beside else given.siblings, given.found),
         questions=tuple(dict.fromkeys((*(leaf.questions or (leaf.objective,)), *given.beside))),
         # A page is read once, for all leaves that might want it.
@@ -251,14 +238,19 @@ def sub_questions(leaf: Leaf) -> tuple[str, ...]:
     return leaf.spec.questions if leaf.spec else leaf.questions or (leaf.objective,)
 
 
+class Gathered(NamedTuple):
+    """What a leaf has read, put together."""
+
+    facts: tuple[Fact, ...]
+    sources: tuple[SourceCard, ...]
+    """Those with facts."""
+    rejected: tuple[RejectedSource, ...]
+    problems: list[Problem]
+
+
 def gathered(
-    done: list[SourceDone | StepFailed],
-    urls: list[str],
-    asked: tuple[str, ...] = (),
-    beside: tuple[str, ...] = (),
-    *,
-    query: str = "",
-) -> tuple[tuple[Fact, ...], tuple[SourceCard, ...], tuple[RejectedSource, ...], list[Problem]]:
+    read: Mapping[str, SourceDone], asked: tuple[str, ...] = (), beside: tuple[str, ...] = (), *, query: str = ""
+) -> Gathered:
     """Put together what was read: facts each once, sources with facts, the rest with the reason.
 
     What does not speak of the question by itself counts where words to the point name its document, the next step of
@@ -270,26 +262,23 @@ def gathered(
     rejected: list[RejectedSource] = []
     problems: list[Problem] = []
     texts: dict[str, str] = {}
-    quotes = [fact.quote for one in done if isinstance(one, SourceDone) for fact in one.reading.facts]
+    quotes = [quote for one in read.values() for quote in one.quotes]
     parts = [part for question in asked for part in parts_of(question)] if not quotes else []
     every = (*asked, *beside) or ("",)
     rows = [
         Told(fact.id, fact.quote, one.card.title, one.card.head, fact.topic if fact.topic in every else every[0])
-        for one in done
-        if isinstance(one, SourceDone) and one.card
+        for one in read.values()
+        if one.card
         for fact in one.reading.facts
     ]
     left_out = beside_the_point((*every, query), rows) if query else frozenset[str]()
-    for url, one in zip(urls, done, strict=True):
-        if isinstance(one, StepFailed) and one.type in CUT:
+    for url, one in read.items():
+        if one.cut:
             continue
-        problem = one.problem() if isinstance(one, StepFailed) else one.problem
-        if isinstance(one, StepFailed) or problem is not None:
-            problems += [problem] if problem else []
-            rejected.append(RejectedSource(url=url, reason=Said(NOT_WORKED, n=1, all=1)))
-            continue
-        if one.card is None:
-            rejected.append(RejectedSource(url=url, reason=one.reading.rejected))
+        if one.problem is not None or one.card is None:
+            problems += [one.problem] if one.problem else []
+            reason = Said(NOT_WORKED, n=1, all=1) if one.problem else one.reading.rejected
+            rejected.append(RejectedSource(url=url, reason=reason))
             continue
         title = one.card.title
         if twin := texts.get(one.card.text_hash):
@@ -307,17 +296,16 @@ def gathered(
                 facts.setdefault((fact.source_id, fact.quote), fact)
         else:
             rejected.append(RejectedSource(url=url, title=title, reason=READ_FOR_NOTHING, read=True))
-    return tuple(facts.values()), tuple(sources.values()), tuple(rejected), problems
+    return Gathered(tuple(facts.values()), tuple(sources.values()), tuple(rejected), problems)
 
 
-def joined(
-    given: LeafGiven, facts: tuple[Fact, ...], sources: tuple[SourceCard, ...], read: frozenset[str]
-) -> tuple[tuple[Fact, ...], tuple[SourceCard, ...]]:
+def joined(given: LeafGiven, got: Gathered, read: frozenset[str]) -> tuple[tuple[Fact, ...], tuple[SourceCard, ...]]:
     """Put what was taken over behind what was read; of a source that was read again, what it says now counts."""
-    held = {card.id for card in sources}
-    known = tuple(fact for fact in given.known if fact.source_id not in held | read)
+    again = {card.id for card in got.sources} | read
+    known = tuple(fact for fact in given.known if fact.source_id not in again)
     wanted = {fact.source_id for fact in known}
-    return (*facts, *known), (*sources, *(card for card in given.known_sources if card.id in wanted))
+    cards = (card for card in given.known_sources if card.id in wanted)
+    return (*got.facts, *known), (*got.sources, *cards)
 
 
 def kept(facts: tuple[Fact, ...], sources: tuple[SourceCard, ...], verb: str = "from") -> Said:
@@ -376,13 +364,16 @@ def _begun(leaf: Handler, earlier: Earlier) -> Handler:
 
     async def run(ctx: Ctx, given: LeafGiven) -> Finding:
         parts = [part for question in sub_questions(given.leaf) for part in parts_of(question)]
-        titled = ((fact, cards[fact.source_id].title) for fact in earlier.facts)
-        known = [fact for fact, title in titled if any(is_about(part, fact.quote, title) for part in parts)][
-            :MOST_TAKEN_OVER
-        ]
+        speaks = (
+            fact
+            for fact in earlier.facts
+            if any(is_about(part, fact.quote, cards[fact.source_id].title) for part in parts)
+        )
+        known = tuple(islice(speaks, MOST_TAKEN_OVER))
         sources = {fact.source_id: cards[fact.source_id] for fact in known}
-        update: dict[str, object] = {"known": tuple(known), "known_sources": tuple(sources.values())}
-        update["found"] = tuple(fact.statement for fact in known[:3])
-        return Finding.model_validate(await leaf(ctx, given.model_copy(update=update)))
+        found = tuple(fact.statement for fact in known[:3])
+        update = {"known": known, "known_sources": tuple(sources.values()), "found": found}
+        finding: Finding = await leaf(ctx, given.model_copy(update=update))
+        return finding
 
     return run

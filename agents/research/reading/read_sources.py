@@ -16,6 +16,7 @@ from agents.core.errors import SourceError, StepFailed
 from agents.core.events import Charged, Event, SourceRead, SourceRejected
 from agents.core.port import Ctx, Handler, computed
 from agents.core.role import RoleAnswer
+from agents.core.time_policy import LATE_READ_SHARE, LATE_SEARCH_SHARE
 from agents.nlp.lang import spans
 from agents.offline.extractor import extract as quoted
 from agents.research.fit_input import MAX_CHARS, choose, is_worth_reading
@@ -30,12 +31,8 @@ CALL_CHARS = MAX_CHARS
 LEAST_SHARE = 6_000
 """Characters of a long source that are shown at least: sources that would get less are read in further calls."""
 POINTED_AT_NOTHING = "The model gave nothing that stands in any of the pages of a part."
-LATE_SHARE = 0.3
-"""Part of the time kept for writing in which a branch that came too late may still have a source read by the model."""
-LATE_FINDING_SHARE = 0.6
-"""The same for searching and fetching: without them there is nothing to write at all."""
 QUICK_FACTS, QUICK_CHARS = 4, 6_000
-"""The same for a quick scan, and characters that it is shown."""
+"""Facts of a quick scan, and characters that it is shown."""
 
 
 class SourceDone(Frozen):
@@ -50,6 +47,19 @@ class SourceDone(Frozen):
     """The fetch failed, or was not tried any more."""
     given_up: bool = False
     """It failed so often before that it was not tried any more."""
+    cut: str = ""
+    """How the user cut its reading off: that is no failure."""
+
+    @property
+    def quotes(self) -> tuple[str, ...]:
+        return tuple(fact.quote for fact in self.reading.facts)
+
+    @classmethod
+    def broken(cls, failure: StepFailed) -> "SourceDone":
+        """Say of a source that was read with others what became of it when all of that failed."""
+        if failure.type in CUT:
+            return cls(reading=SourceReading(), cut=failure.type)
+        return cls(reading=SourceReading(rejected=failure.reason or Said(failure.notice)), problem=failure.problem())
 
 
 class SourcesDone(Frozen):
@@ -83,20 +93,17 @@ async def extract(
         return Extracted(readings=tuple(SourceReading(rejected=refused.get(card.url, "")) for card in cards))
     spec = given.spec
     wanted = ExtractionInput(
-        objective=given.objective,
-        questions=given.asked,
+        objective=given.objective, questions=given.asked, language=given.language, today=given.today,
         expected_format=spec.expected_format if spec else "",
         acceptance_criteria=spec.acceptance_criteria if spec else (),
         rubric="" if spec else given.rubric,
-        language=given.language,
-        today=given.today,
         sources=tuple(
             ShownSource(title=one.source.title, published=one.source.published, sentences=one.sentences)
             for one in shown
         ),
         discovery_intense=bool(spec and spec.discovery_intense),
         max_facts=QUICK_FACTS if given.quick else MAX_FACTS,
-    )
+    )  # fmt: skip
     if given.pointless and context.fallback is not None:
         asked = await context.stand_in(EXTRACTOR, wanted, POINTED_AT_NOTHING, context.fallback)
     else:
@@ -107,14 +114,11 @@ async def extract(
     # What the model leaves open, the quoting engine is asked for; where that is the model, it was asked already.
     quoting = quoted if not (given.quick or given.pointless) and context.models[EXTRACTOR.name].reasons else None
     readings = await computed(held_against, asked.output, shown, given, wanted, quoting)
-    return Extracted(
-        readings=tuple(
-            SourceReading(rejected=since[card.url]) if card.url in since else readings.get(card.id, SourceReading())
-            for card in cards
-        ),
-        asked=asked,
-        usage=asked.usage,
+    of_cards = (
+        SourceReading(rejected=since[card.url]) if card.url in since else readings.get(card.id, SourceReading())
+        for card in cards
     )
+    return Extracted(readings=tuple(of_cards), asked=asked, usage=asked.usage)
 
 
 def _allowed(context: RunContext, cards: Sequence[SourceCard]) -> tuple[list[SourceCard], dict[str, str]]:
@@ -167,58 +171,31 @@ def source_handler(context: RunContext) -> Handler:
 
     async def run(ctx: Ctx, given: SourceGiven) -> SourcesDone:
         leaf = ctx.path.rsplit("/", 1)[0]
-        finding = ctx.writing(LATE_FINDING_SHARE) if given.late else ctx.deadline
-        deadline = ctx.writing(LATE_SHARE) if given.late else ctx.deadline
-        fetched = await _fetched(ctx, context, given.urls, finding)
+        finding = ctx.writing(LATE_SEARCH_SHARE) if given.late else ctx.deadline
+        deadline = ctx.writing(LATE_READ_SHARE) if given.late else ctx.deadline
+        fetching = [(Source.id_of(url), url, finding) for url in given.urls]
+        fetched = await ctx.fan("fetch", context.fetch, fetching, gives=SourceCard, pool="web")
         done: dict[str, SourceDone] = {}
-        cards: list[SourceCard] = []
+        cards: dict[str, SourceCard] = {}
         for url, one in zip(given.urls, fetched, strict=True):
+            await context.note_fetched(url, ctx.path, one)
             if isinstance(one, SourceCard):
-                cards.append(one)
+                cards[url] = one
             elif one.type in CUT:
                 raise one
             else:
                 unread = one.type == "SourceError" and one.fault != "ruled_out"
-                done[url] = _refused(ctx, leaf, url, one, "empty" if unread else "").model_copy(
-                    update={"unread": unread, "given_up": one.fault == "given_up"}
-                )
-        batches = batched(cards)
-        keys = _keys([batch[0].url for batch in batches])
-        read = await ctx.fan(
-            "extract", extract, [(key, context, batch, given, deadline) for key, batch in zip(keys, batches, strict=True)],
-            gives=Extracted,
-        )  # fmt: skip
-        by_card = {
-            card.id: one
-            for batch, extracted in zip(batches, read, strict=True)
-            for card, one in zip(batch, _of_batch(ctx, leaf, batch, extracted), strict=True)
-        }
-        at = {url: by_card[one.id] for url, one in zip(given.urls, fetched, strict=True) if isinstance(one, SourceCard)}
-        return SourcesDone(sources=tuple(done.get(url) or at[url] for url in given.urls))
+                refused = _refused(ctx, leaf, url, one, "empty" if unread else "")
+                done[url] = refused.model_copy(update={"unread": unread, "given_up": one.fault == "given_up"})
+        batches = batched(list(cards.values()))
+        extracting = [(batch[0].id, context, batch, given, deadline) for batch in batches]
+        extracted = await ctx.fan("extract", extract, extracting, gives=Extracted)
+        by_card: dict[str, SourceDone] = {}
+        for batch, result in zip(batches, extracted, strict=True):
+            by_card |= _of_batch(ctx, leaf, batch, result)
+        return SourcesDone(sources=tuple(done.get(url) or by_card[cards[url].id] for url in given.urls))
 
     return run
-
-
-async def _fetched(
-    ctx: Ctx, context: RunContext, urls: Sequence[str], deadline: Deadline
-) -> list[SourceCard | StepFailed]:
-    """Fetch sources side by side; a failure of one alone is counted before another branch goes on."""
-    if len(urls) > 1:
-        items = [(Source.id_of(url), url, deadline) for url in urls]
-        fetched = await ctx.fan("fetch", context.fetch, items, gives=SourceCard, pool="web")
-    else:
-        try:
-            fetched = [await ctx.call("fetch", "0", context.fetch, urls[0], deadline, gives=SourceCard, pool="web")]
-        except StepFailed as failure:
-            fetched = [failure]
-    for url, one in zip(urls, fetched, strict=True):
-        await context.note_fetched(url, ctx.path, one)
-    return fetched
-
-
-def _keys(urls: Sequence[str]) -> list[str]:
-    """Name the steps of several sources; of one alone the child's own path says which it is."""
-    return ["0"] if len(urls) == 1 else [Source.id_of(url) for url in urls]
 
 
 def batched(cards: Sequence[SourceCard]) -> list[tuple[SourceCard, ...]]:
@@ -235,32 +212,32 @@ def batched(cards: Sequence[SourceCard]) -> list[tuple[SourceCard, ...]]:
     return [tuple(batch) for batch in batches]
 
 
-def _of_batch(ctx: Ctx, leaf: str, batch: Sequence[SourceCard], extracted: Extracted | StepFailed) -> list[SourceDone]:
-    """Say of each source of one call what came of it, and tell it."""
+def _of_batch(
+    ctx: Ctx, leaf: str, batch: Sequence[SourceCard], extracted: Extracted | StepFailed
+) -> dict[str, SourceDone]:
+    """Say of each source of one call, by its id, what came of it, and tell it."""
     if isinstance(extracted, StepFailed):
         if extracted.type in CUT:
             raise extracted
-        refused = [_refused(ctx, leaf, card.url, extracted, "read") for card in batch]
+        refused = {card.id: _refused(ctx, leaf, card.url, extracted, "read") for card in batch}
         if extracted.type == "SourceError":
             return refused
-        return [
-            one.model_copy(update={"card": card, "problem": extracted.problem()})
-            for one, card in zip(refused, batch, strict=True)
-        ]
-    asked = extracted.asked
+        problem = extracted.problem()
+        return {
+            card.id: refused[card.id].model_copy(update={"card": card, "problem": problem}) for card in batch
+        }  # fmt: skip
+    asked, usage, done = extracted.asked, extracted.usage, dict[str, SourceDone]()
     if asked is not None:
         ctx.emit(f"asked:{batch[0].id}", asked.as_event(leaf))
-    done = []
-    for number, (card, reading) in enumerate(zip(batch, extracted.readings, strict=True)):
-        event: Event = SourceRejected(node=leaf, url=card.url, reason=reading.rejected, page="read") if (
-            reading.rejected
-        ) else SourceRead(
-            node=leaf, source=card, facts=len(reading.facts), dropped=reading.dropped,
-            usage=extracted.usage if number == 0 else Usage(),
-        )  # fmt: skip
+    for card, reading in zip(batch, extracted.readings, strict=True):
+        event: Event = SourceRejected(node=leaf, url=card.url, reason=reading.rejected, page="read")
+        if not reading.rejected:
+            facts, dropped = len(reading.facts), reading.dropped
+            event = SourceRead(node=leaf, source=card, facts=facts, dropped=dropped, usage=usage)
         ctx.emit(f"read:{card.id}", event)
-        known = None if reading.rejected else card
-        done.append(SourceDone(reading=reading, card=known, stood_in=asked.stood_in if asked else ""))
+        usage = Usage()  # told with the first of them
+        known, stood_in = None if reading.rejected else card, asked.stood_in if asked else ""
+        done[card.id] = SourceDone(reading=reading, card=known, stood_in=stood_in)
     return done
 
 
