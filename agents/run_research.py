@@ -305,10 +305,8 @@ async def durable_team(
     Jobs that a former process left go on. Where another process runs the jobs of the data folder, or another team of
     this one does, this team's jobs live in memory; their reports are saved all the same.
 
-    Args:
-        settings: where jobs are stored, among all else.
-        say: told in one sentence when they live in memory because another process has the folder.
-        at_once: the team is given before its jobs can be started (`Team.ready`): a question can be judged meanwhile.
+    `say` is told in one sentence when they live in memory because another process has the folder. With `at_once` the team is
+    given before its jobs can be started (`Team.ready`): a question can be judged meanwhile.
 
     Raises:
         ConfigError: a setting can't be used.

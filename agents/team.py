@@ -289,12 +289,7 @@ class Team:
     ) -> Job:  # fmt: skip
         """Start the job of an authorized contract.
 
-        Args:
-            contract: what was authorized.
-            owner: who may see the job.
-            challenge: whether what speaks against the claims is searched for.
-            left_s: what scoping and planning have left of its time.
-            earlier: the report that it is run after.
+        `left_s` is what scoping and planning have left of its time; `earlier` the report that it is run after.
         """
         if left_s is not None and contract.caps.minutes is not None:
             caps = contract.caps.model_copy(update={"minutes": min(contract.caps.minutes, left_s / 60)})

@@ -107,13 +107,7 @@ class Remembering:
         self.store, self.owner, self.texts = store, owner, texts
 
     async def add(self, job: str, at: str, outcome: Outcome) -> tuple[Contradiction, ...]:
-        """Keep what a job has found out; says what contradicts what was known.
-
-        Args:
-            job: its id.
-            at: ISO date and time, UTC.
-            outcome: what it came to.
-        """
+        """Keep what a job has found out; says what contradicts what was known."""
         made = _Made(job, at, outcome)
         parts = (*(part for top in outcome.findings for part in top.walk()), *outcome.counter)
         cards = {card.id: card for part in parts for card in part.sources if card.kind != "sample"}

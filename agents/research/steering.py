@@ -136,9 +136,7 @@ class Steering(BaseModel):
     def take(self, command: Command, seconds: float) -> Change:
         """Apply a command from now on, and record it as a change.
 
-        Args:
-            command: what is wanted; limits are combined with the earlier ones.
-            seconds: the time on the job's clock.
+        Limits are combined with the earlier ones; `seconds` is the time on the job's clock.
 
         Raises:
             BadRequest: the limits allow what an earlier change had ruled out, or leave nothing.

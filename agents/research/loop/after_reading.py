@@ -33,10 +33,6 @@ def shared_out(findings: Sequence[Finding], questions: Mapping[str, tuple[str, .
     """Give each leaf the facts that answer its questions, whichever of them has read the source.
 
     A leaf that would be left with none gets those that code sees to be about its questions, though they answer others too.
-
-    Args:
-        findings: what a round's leaves have read.
-        questions: of each leaf, by its path; others keep what they have.
     """
     asked_by: dict[str, list[str]] = {}
     for path, own in questions.items():

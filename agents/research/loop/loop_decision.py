@@ -58,19 +58,9 @@ def decide(
 ) -> Decided:  # fmt: skip
     """Decide whether a phase goes on; the first reason that holds is the one recorded.
 
-    Args:
-        iteration: the round that just ended, counted from 1.
-        max_iterations: the smaller of the phase's limit and what is left of the node's cap.
-        reflection: the reflector's judgement; None when it failed or was not asked, which ends the phase.
-        left_s: seconds until the deadline; None when unlimited. Below zero after a clock jump counts as none left.
-        reserve_s: seconds kept for writing.
-        retries: what failed so far.
-        criteria_met: the phase's success criteria hold.
-        novelty: the round's novelty; None when it was not measured.
-        novelty_threshold: below it the phase stops early.
-        early_termination: False turns stopping for lack of novelty off.
-        finishing: the user asked to finish with what is there.
-        summary: what the round brought.
+    `left_s` is None when unlimited, and below zero after a clock jump; no `reflection` (it failed, or nobody was asked) ends
+    the phase; `novelty` is None where it was not measured. `max_iterations` is the smaller of the phase's limit and what
+    is left of the node's cap, and `iteration` counts from 1.
     """
     left = None if left_s is None or left_s == math.inf else max(0.0, left_s)  # what the stored JSON can hold
     gaps = _clean(reflection.gaps) if reflection else ()
@@ -213,12 +203,7 @@ def next_leaves(
 ) -> tuple[Leaf, ...]:
     """Turn what the reflection wants next into leaves of the same node; never into executors.
 
-    Args:
-        decision: of the round that ended.
-        wanted: topics that may still be tried.
-        gaps: what is open.
-        budget: of each leaf.
-        sweep: have the first topic looked for from several sides, its sources chosen and their links followed.
+    With `sweep` the first topic is looked for from several sides, its sources chosen and their links followed.
     """
     topics = list(dict.fromkeys(q.strip() for q in (decision.nextSearchTopic or "", *wanted) if q.strip()))
     leaves = list(leaves_on(topics, budget))

@@ -54,12 +54,7 @@ def met(
 ) -> Success:
     """Hold what was found against a phase's success criteria.
 
-    Args:
-        criteria: the figures to reach.
-        facts: all facts of the node so far.
-        sources: their sources; a fact of an unknown source counts as a source of its own.
-        questions: the questions that the phase must answer.
-        contradictions_open: contradictions between facts that nothing has settled yet.
+    A fact of an unknown source counts as a source of its own; `contradictions_open` are those that nothing has settled yet.
     """
     asked = tuple(dict.fromkeys(line for question in questions if (line := " ".join(question.split()))))
     publishers = independent(sources)
@@ -166,9 +161,7 @@ _EMPTY = frozenset({_SPACE, *range(0x3041, 0x30A0), *map(ord, lang.words("partic
 def novelty(findings: str, notes: str) -> float:
     """Say which share of the content words of `findings` is new to `notes`, 0 to 1.
 
-    Args:
-        findings: what the round brought. Nothing in it, or only function words, is nothing new: 0.
-        notes: all that was noted before, oldest first; without any, all is new: 1.
+    Nothing, or only function words, is nothing new: 0. Without any notes (oldest first) all is new: 1.
     """
     text, old = _plain(findings), _plain(notes[-NOTES_KEPT:])
     stop = stop_words(language_of(findings[:_SAMPLE]))
@@ -254,10 +247,8 @@ class Retries(Frozen):
     def failed(self, key: str, signature: str = "", branch: str = "") -> "Retries":
         """Note one failed attempt: a search or fetch, after its transport retries.
 
-        Args:
-            key: the sub-question or address.
-            signature: what went wrong, free of what differs from key to key; empty when it says nothing about others.
-            branch: who noted it, for branches that run side by side and are merged later.
+        `signature` says what went wrong, free of what differs from key to key, and is empty when it says nothing about others;
+        `branch` noted it, for branches that run side by side and are merged later.
         """
         key = _clean(key)
         number = 1 + sum(1 for one in self.failures if one[:2] == (key, branch))

@@ -134,11 +134,7 @@ def compare(
 ) -> Compared:
     """Tell whether `topic` repeats one of `dispatched`.
 
-    Args:
-        topic: what is proposed.
-        dispatched: topics in the order in which they were dispatched.
-        threshold: share of words in common from which they are the same, unless they differ in what matters.
-        language: the language they are likely in, for topics too short to tell.
+    `language` is the one they are likely in, for topics too short to tell.
     """
     if not topic.strip():
         return Compared(False, 0.0, "", "The topic is empty; there is nothing to compare.")

@@ -96,11 +96,7 @@ def draft_handler(context: RunContext, limits: CapOverrides) -> Handler:
 class Begun:
     """A plan while it is written: each leaf's first search begins when the leaf is closed, unless its answer is known.
 
-    Args:
-        context: makes the searches.
-        setting: their domains and dates.
-        most: searches that the run makes for sure.
-        admit: from a leaf as a line of JSON to the plan's own; None where it is left out.
+    The run makes `most` searches for sure; `admit` turns a leaf as a line of JSON into the plan's own, None where it is left out.
     """
 
     def __init__(self, context: RunContext, setting: Setting, most: int, admit: Callable[[str], Leaf | None]) -> None:
@@ -200,12 +196,7 @@ def plan_of(tree: PlanTree, planning: PlanningInput, bounds: Bounds) -> Plan:
 
 
 class TreeBuilder:
-    """A tree that grows leaf by leaf, in reading order.
-
-    Args:
-        planning: what the planner was given.
-        bounds: of the run's mode or tier.
-    """
+    """A tree that grows leaf by leaf, in reading order."""
 
     def __init__(self, planning: PlanningInput, bounds: Bounds) -> None:
         self.planning, self.bounds = planning, bounds

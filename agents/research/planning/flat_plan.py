@@ -120,10 +120,7 @@ class Allowance:
 def bounded(handlers: Handlers, caps: Caps, in_vain: Callable[[], int] = lambda: 0) -> Handlers:
     """Keep everything that searches and reads in a run together within its caps: leaves first, then the challenge.
 
-    Args:
-        handlers: of all kinds of branches.
-        caps: of the run.
-        in_vain: searches that were begun for a plan which then became another one.
+    `in_vain` tells how many searches were begun for a plan which then became another one.
     """
     allowance = Allowance(caps.searches, caps.sources, in_vain)
     return {

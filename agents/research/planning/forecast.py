@@ -55,13 +55,8 @@ def forecast_of(
 ) -> Forecast:  # fmt: skip
     """Forecast nodes, searches, sources, model calls, tokens, minutes and cost, each with what it rests on.
 
-    Args:
-        brief: what was agreed.
-        plans: one per query, fitted to the caps.
-        caps: bounds of the run, which hold for challenge and collecting together.
-        reasons: False when no language model is asked.
-        challenge: False where the search for counter-evidence is switched off.
-        call_s: seconds of one model call, as observed; a first guess where None.
+    The caps hold for challenge and collecting together. `call_s` are the seconds of one model call as observed; without them
+    a first guess is made.
     """
     leaves = [leaf for plan in plans for leaf in plan.root.leaves()]
     searched = [leaf for leaf in leaves if not leaf.known_facts]  # the others are answered by earlier research
@@ -146,10 +141,7 @@ class PastRun:
 def with_likely(forecast: Forecast, past: Iterable[PastRun], minutes: float | None) -> Forecast:
     """Add one likely figure for time and cost: as earlier runs of the same models took, measured by their forecasts.
 
-    Args:
-        forecast: of a new run.
-        past: runs of the same models.
-        minutes: time budget of the new run, which no figure exceeds.
+    No figure exceeds `minutes`, the time budget of the new run.
     """
     runs = tuple(past)
     shares = [run.seconds / 60 / was for run in runs if run.seconds and (was := run.middle("Time"))]

@@ -101,16 +101,7 @@ def make_contract(
 ) -> Contract:  # fmt: skip
     """Freeze brief and plans into a contract, each plan fitted to its share of the caps and to the pace of the model.
 
-    Args:
-        brief: what was agreed.
-        plans: one per query.
-        limits: what operator or request set over the bounds of mode or tier.
-        reasons: False when no language model is asked.
-        challenge: False where the search for counter-evidence is switched off.
-        models: that will be asked.
-        retrievers: where queries will go.
-        pace: what was seen of the model: a slow one gets smaller plans, and the forecast counts with it.
-        smaller: False where the plans stay as they are, as a user edited them.
+    The forecast counts with that pace too. With `smaller` False the plans stay as they are, as a user edited them.
     """
     caps, queries = caps_of(brief, limits), len(brief.queries)
     # A tier's challenge gets what its leaves leave over; a mode's has a part of its own.

@@ -77,11 +77,7 @@ _PLACED = re.compile(r"\b(?:in|from|at|near|around|outside|aus|bei|à|en|desde)\
 def is_about(question: Question, quote: str, title: str = "", head: str = "") -> bool:
     """Tell whether words speak of what a question asks about.
 
-    Args:
-        question: one part.
-        quote: the words.
-        title: of their document: who is meant by `he` stands there.
-        head: the document's first words.
+    Who is meant by `he` stands in the title of their document, or in its first words (`head`).
     """
     if question.names and not names_held(question, stems_of(f"{quote} {title} {head}")):
         return bool(question.short & set(quote.split()))
@@ -168,12 +164,8 @@ def answers(question: Question, quote: str, title: str = "", head: str = "", lea
 
     Words of its first step hold most of a question of two steps; what they lack is what was asked.
 
-    Args:
-        question: one part; of an `either` or `yes_no` one this tells about one of its names only (see `settled_by`).
-        quote: the words.
-        title: of their document.
-        head: its first words.
-        lead: words to the point that name their document: the steps before.
+    Of an `either` or `yes_no` question this tells about one of its names only (see `settled_by`). `lead` are words to the
+    point that name the document: the steps before.
     """
     if not question.names and _OF_SOME.search(question.text):
         return False

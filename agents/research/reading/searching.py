@@ -49,15 +49,9 @@ _BETWEEN_NOUNS = re.compile("|".join(sorted(_SMALL_SIGNS, key=lambda sign: (-len
 def reformulate(query: str, attempt: int, earlier: Iterable[str] = ()) -> str | None:
     """Word a search anew.
 
-    Args:
-        query: the search as it was first made.
-        attempt: 1 for its telling words only, 2 for a broader search without numbers and what stands last, 3 for
-            another angle: what stands last alone.
-        earlier: further searches that were made and must not be made again.
-
-    Returns:
-        A search that differs from the query, from what the lower attempts gave and from `earlier` by more than case
-        and spaces; None when this attempt has no such wording, though a higher one may.
+    Attempt 1 leaves its telling words only, 2 is a broader search without numbers and what stands last, 3 another angle: what
+    stands last alone. What comes differs from the query, from what the lower attempts gave and from `earlier` by more than
+    case and spaces; None when this attempt has no such wording, though a higher one may.
 
     Raises:
         ValueError: the attempt is below 1.

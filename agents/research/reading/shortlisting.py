@@ -113,12 +113,7 @@ def shortlist(
 ) -> Shortlist:
     """Choose at most `size` sources: worth first, each new question and view counting extra, no domain above a third.
 
-    Args:
-        weighed: candidates that were read.
-        questions: what the sources are wanted for.
-        size: places; three at least, since a shorter list could not keep the bound.
-        today: ISO date.
-        rejected: candidates that were not read, or are copies of others.
+    A list shorter than three places could not keep that bound. `rejected` were not read, or are copies of others.
     """
     useful = [one for one in weighed if _coverage(one, questions)]
     spans = len({domain_of(one.scanned.card) for one in useful})
@@ -201,8 +196,7 @@ def _chosen(
 ) -> dict[str, str]:
     """Take the most worthy first; the worth of the rest falls as what they bring is already there.
 
-    Returns:
-        Address to what it brings that those before it do not, best first.
+    Gives for each address what it brings that those before it do not, best first.
     """
     why: dict[str, str] = {}
     answered: set[str] = set()

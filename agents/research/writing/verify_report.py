@@ -48,11 +48,7 @@ def check_all(
 ) -> Checks:
     """Check every sentence that states a fact by code alone; pure.
 
-    Args:
-        sentences: of the body, in order.
-        facts: by id.
-        cards: sources by id; who said it may be named without standing in the quote.
-        language: of the report.
+    Who said it (of the sources in `cards`) may be named without standing in the quote.
     """
     checks: list[SentenceCheck] = []
     unsure: list[int] = []
@@ -125,11 +121,8 @@ def unattributed(sentence: str, cards: Sequence[SourceCard]) -> str:
 def quotes_alone(sentence: str, quotes: Sequence[str], attributions: Sequence[str] = (), language: str = "en") -> bool:
     """Tell whether a sentence is nothing but verbatim quotations and the few words that join them.
 
-    Args:
-        sentence: as it stands in the report.
-        quotes: the words of its facts.
-        attributions: names and titles of their sources, which the joining words may give.
-        language: of the joining words: in German every noun looks like a name elsewhere.
+    Joining words may give the `attributions`, names and titles of the sources; in German every noun looks like a name
+    elsewhere.
     """
     spoken = ["".join(groups).rstrip(" .") for groups in _QUOTED.findall(sentence)]
     if not spoken or not all(any(speaks_for_itself(part, quote) for quote in quotes) for part in spoken):
