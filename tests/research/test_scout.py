@@ -18,7 +18,7 @@ from agents.contracts.sources import (
 from agents.core.errors import ModelError
 from agents.offline.judgements import scout
 from agents.research.reading.scout_sweep import NOT_REACHED
-from agents.research.reading.shortlisting import Scanned, WeighedCandidate, domain_of, fed, recency_of, shortlist
+from agents.research.reading.shortlisting import WeighedCandidate, domain_of, fed, recency_of, shortlist
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF, QUERY, WORLD, Worker, leaf, tree, working_model
 
@@ -48,10 +48,10 @@ def card(number, url, **facts):
 def weighed(
     number, url, *, answers=(1,), authority="secondary", theme="closures", view="press", facts=0, published=None
 ):
-    scanned = Scanned(url=url, card=card(number, url, published=published))
     judged = Judged(number=number, authority=authority, theme=theme, perspective=view, answers=answers, rationale="why")
     topics = tuple(QUESTIONS[one - 1] for one in answers for _ in range(facts))
-    return WeighedCandidate(scanned=scanned, judged=judged, facts=topics, was_scanned=True)
+    read = card(number, url, published=published)
+    return WeighedCandidate(url=url, card=read, judged=judged, facts=topics, was_scanned=True)
 
 
 def many(domain, count, start=0, **more):

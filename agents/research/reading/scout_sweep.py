@@ -5,6 +5,7 @@ extractors, a shortlist made by code, one section written over it. It spawns no 
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 from agents.contracts.fact import Fact, Insights
 from agents.contracts.finding import Finding, NodeStatus, Problem, SearchRecord
@@ -172,11 +173,9 @@ class _Sweep:
     async def _sifted(self) -> Sifted:
         if not self.cards:
             return Sifted()
-        found = tuple(self.cards.items())
+        found, questions = tuple(self.cards.items()), self.questions
         try:
-            return await self.ctx.call(
-                "sift", "0", sift, self.context, found, self.questions, gives=Sifted, pool="local"
-            )  # fmt: skip
+            return await self.ctx.call("sift", "0", sift, self.context, found, questions, gives=Sifted, pool="local")
         except StepFailed as failure:
             self._failed(failure)
             return Sifted(scanned=tuple(Scanned(url=url, card=card) for url, card in found))
@@ -202,7 +201,7 @@ class _Sweep:
                 self.stood_in = asked.stood_in
             except StepFailed as failure:
                 self._failed(failure)
-        return [WeighedCandidate(scanned=one, judged=judged[number]) for number, one in enumerate(scanned, start=1)]
+        return [WeighedCandidate(**dict(one), judged=judged[number]) for number, one in enumerate(scanned, start=1)]
 
     async def _scanned(self, weighed: list[WeighedCandidate]) -> list[WeighedCandidate]:
         """Have extractors look quickly into the best of each theme and view."""
@@ -210,10 +209,7 @@ class _Sweep:
             return weighed
         turns = in_turn(weighed, len(self.questions), self.setting.today)
         chosen = turns[: self.leaf.budget.sources]
-        items = [
-            (one.scanned.card.id, self.context, (one.scanned.card,), self._to_scan(one.scanned.url), self.ctx.deadline)
-            for one in chosen
-        ]
+        items = [(one.card.id, self.context, (one.card,), self._to_scan(one.url), self.ctx.deadline) for one in chosen]
         extracted = await self.ctx.fan("extract", extract, items, gives=Extracted)
         done: list[WeighedCandidate] = []
         for one, found in zip(chosen, extracted, strict=True):
@@ -222,17 +218,14 @@ class _Sweep:
                 done.append(one)
                 continue
             if found.asked is not None:
-                self.ctx.emit(f"asked:{one.scanned.card.id}", found.asked.as_event(self.ctx.path))
+                self.ctx.emit(f"asked:{one.card.id}", found.asked.as_event(self.ctx.path))
                 self.stood_in = self.stood_in or found.asked.stood_in
-            card, reading = one.scanned.card, found.readings[0]
-            facts, insights = reading.facts, reading.insights
+            card, facts, insights = one.card, found.readings[0].facts, found.readings[0].insights
             self.insights += [insights] if insights else []
-            self.ctx.emit(
-                f"read:{card.id}", SourceRead(node=self.ctx.path, source=card, facts=len(facts), usage=found.usage)
-            )
-            self.facts[one.scanned.url] = facts
-            topics = tuple(fact.topic for fact in facts)
-            done.append(one.model_copy(update={"facts": topics, "was_scanned": True}))
+            read = SourceRead(node=self.ctx.path, source=card, facts=len(facts), usage=found.usage)
+            self.ctx.emit(f"read:{card.id}", read)
+            self.facts[one.url] = facts
+            done.append(one.model_copy(update={"facts": tuple(fact.topic for fact in facts), "was_scanned": True}))
         return [*done, *(one for one in turns if one not in chosen)]
 
     def _to_scan(self, url: str) -> SourceGiven:
@@ -248,34 +241,24 @@ class _Sweep:
         facts = tuple({fact.id: fact for one in chosen.kept for fact in self.facts.get(one.url, ())}.values())
         sources = tuple({self.cards[one.url].id: self.cards[one.url] for one in chosen.kept}.values())
         for one in chosen.rejected:
-            self.ctx.emit(
-                f"rejected:{Source.id_of(one.url)}",
-                SourceRejected(
-                    node=self.ctx.path,
-                    url=one.url,
-                    reason=one.why,
-                    page="empty" if one.url in self.empty else "read" if one.url in self.cards else "",
-                ),
+            page: Literal["", "empty", "read"] = (
+                "empty" if one.url in self.empty else "read" if one.url in self.cards else ""
             )
+            refused = SourceRejected(node=self.ctx.path, url=one.url, reason=one.why, page=page)
+            self.ctx.emit(f"rejected:{Source.id_of(one.url)}", refused)
+        found = len(chosen.kept) + len(chosen.rejected)
         if facts:
-            form = "on {n} {n:source|sources} chosen from {all}"
-            self._tell("writing", Said(form, n=len(chosen.kept), all=_found(chosen)))
+            self._tell("writing", Said("on {n} {n:source|sources} chosen from {all}", n=len(chosen.kept), all=found))
         failed = [record for record in records if record.failed]
-        note = Said("{n} {n:source|sources} chosen from {all}", n=len(chosen.kept), all=_found(chosen))
-        status: NodeStatus = "done"
-        if not chosen.kept:
-            if records and len(failed) == len(records):
-                status, note = "failed", Said("every search failed")
-            else:
-                none = "none of {n} candidates is to the point" if _found(chosen) else "no document matches"
-                status, note = "empty", Said(none, n=_found(chosen))
-        elif not facts:
-            status = "empty"
-        elif self.problems or failed:
-            status, note = (
-                "partial",
-                Said.row(note, Said("{n} of its steps failed", n=len(self.problems) + len(failed))),
-            )
+        note = Said("{n} {n:source|sources} chosen from {all}", n=len(chosen.kept), all=found)
+        status: NodeStatus = "done" if facts else "empty"
+        if not chosen.kept and records and len(failed) == len(records):
+            status, note = "failed", Said("every search failed")
+        elif not chosen.kept:
+            note = Said("none of {n} candidates is to the point" if found else "no document matches", n=found)
+        elif facts and (self.problems or failed):
+            missing = Said("{n} of its steps failed", n=len(self.problems) + len(failed))
+            status, note = "partial", Said.row(note, missing)
         if STOPPED in self.cut:
             status, note = "stopped", Said.row("you stopped it", note) if facts else Said(NOTHING_YET)
         elif self.cut and facts:
@@ -286,24 +269,17 @@ class _Sweep:
         ]
         if not facts:
             self._tell(status, note)
-        unused = (one for one in chosen.rejected if one.url not in self.cards or one.reason == UNANSWERING)
-        return self._finding(status, "" if status == "done" else note).model_copy(
-            update={
-                "ended": "stopped" if STOPPED in self.cut else "",
-                "facts": facts,
-                "sources": sources,
-                "rejected": tuple(
-                    RejectedSource(url=one.url, title=one.title, reason=one.why, read=one.reason == UNANSWERING)
-                    for one in unused
-                    if one.reason not in (NOT_REACHED, OUT_OF_TIME)
-                ),
-                "searches": records,
-                "attempts": attempts,
-                "attempt_number": attempt_number(attempts, self.leaf),
-                "shortlist": chosen,
-                "insights": tuple(self.insights),
-            }
+        unused = tuple(
+            RejectedSource(url=one.url, title=one.title, reason=one.why, read=one.reason == UNANSWERING)
+            for one in chosen.rejected
+            if (one.url not in self.cards or one.reason == UNANSWERING) and one.reason not in (NOT_REACHED, OUT_OF_TIME)
         )
+        update: dict[str, object] = {
+            "ended": "stopped" if STOPPED in self.cut else "", "facts": facts, "sources": sources, "rejected": unused,
+            "searches": records, "attempts": attempts, "attempt_number": attempt_number(attempts, self.leaf),
+            "shortlist": chosen, "insights": tuple(self.insights),
+        }  # fmt: skip
+        return self._finding(status, "" if status == "done" else note).model_copy(update=update)
 
     def _finding(self, status: NodeStatus, note: str) -> Finding:
         return Finding(
@@ -327,7 +303,3 @@ class _Sweep:
 
     def _late(self) -> bool:
         return self.ctx.finishing or self.ctx.collecting_left == 0
-
-
-def _found(chosen: Shortlist) -> int:
-    return len(chosen.kept) + len(chosen.rejected)

@@ -5,7 +5,7 @@ A step of a sweep: copies put together, and what is known of the other texts bef
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from typing import TypeVar
 
 from agents.contracts.frozen import Frozen, Said, Text
@@ -30,12 +30,8 @@ from agents.search.telling_terms import phrases, telling
 from agents.web.url_key import publisher
 
 AUTHORITY: Mapping[Authority, float] = {
-    "primary": 1.0,
-    "secondary": 0.6,
-    "unknown": 0.4,
-    "interested": 0.3,
-    "tertiary": 0.2,
-}
+    "primary": 1.0, "secondary": 0.6, "unknown": 0.4, "interested": 0.3, "tertiary": 0.2,
+}  # fmt: skip
 RECENCY: Mapping[Recency, float] = {"current": 1.0, "recent": 0.8, "older": 0.4, "undated": 0.3}
 CURRENT_YEARS, RECENT_YEARS = 1, 5
 ENOUGH_FACTS = 4
@@ -57,14 +53,36 @@ class Scanned(Frozen):
     excerpt: str = ""
 
 
-class WeighedCandidate(Frozen):
+class WeighedCandidate(Scanned):
     """A candidate with all that is known of it."""
 
-    scanned: Scanned
     judged: Judged
     facts: tuple[str, ...] = ()
     """The question that each statement of the quick scan answers."""
     was_scanned: bool = False
+
+    @property
+    def domain(self) -> str:
+        return domain_of(self.card)
+
+    @property
+    def group(self) -> tuple[str, ...]:
+        """Its theme and perspective."""
+        return tuple(" ".join(text.casefold().split()) for text in (self.judged.theme, self.judged.perspective))
+
+    def coverage(self, questions: tuple[str, ...]) -> tuple[str, ...]:
+        """Give the questions that it answers: those that the quick scan answered, where there was one with an answer."""
+        found = tuple(question for question in questions if question in self.facts)
+        named = tuple(questions[number - 1] for number in self.judged.answers if 1 <= number <= len(questions))
+        return found or named or tuple(dict.fromkeys(self.facts))
+
+    def score(self, questions: int, today: str) -> float:
+        """Say what it is worth by itself, 0 to 1."""
+        answered = len(set(self.facts or self.judged.answers))
+        recency = RECENCY[recency_of(self.card.published, today)]
+        facts = min(1.0, len(self.facts) / ENOUGH_FACTS)
+        covers = min(1.0, answered / max(1, questions))
+        return round(0.4 * covers + 0.3 * AUTHORITY[self.judged.authority] + 0.15 * recency + 0.15 * facts, 4)
 
 
 def domain_of(card: SourceCard) -> str:
@@ -101,41 +119,34 @@ def turns(ranked: Sequence[_T], group_of: Callable[[_T], Hashable]) -> list[_T]:
 
 def in_turn(weighed: Sequence[WeighedCandidate], questions: int, today: str) -> list[WeighedCandidate]:
     """Order candidates for the quick scan: the best of each theme and perspective first, then the second best."""
-    return turns(sorted(weighed, key=lambda one: -_score(one, questions, today)), _group)
+    return turns(sorted(weighed, key=lambda one: -one.score(questions, today)), lambda one: one.group)
 
 
 def shortlist(
-    weighed: Sequence[WeighedCandidate],
-    questions: tuple[str, ...],
-    size: int,
-    today: str,
+    weighed: Sequence[WeighedCandidate], questions: tuple[str, ...], size: int, today: str,
     rejected: tuple[Candidate, ...] = (),
-) -> Shortlist:
+) -> Shortlist:  # fmt: skip
     """Choose at most `size` sources: worth first, each new question and view counting extra, no domain above a third.
 
     A list shorter than three places could not keep that bound. `rejected` were not read, or are copies of others.
     """
-    useful = [one for one in weighed if _coverage(one, questions)]
-    spans = len({domain_of(one.scanned.card) for one in useful})
+    useful = [one for one in weighed if one.coverage(questions)]
+    bounded = len({one.domain for one in useful}) >= MIN_DOMAINS
     why: dict[str, str] = {}
     for places in range(min(max(size, MIN_DOMAINS), len(useful)), 0, -1):
-        bound = places // 3 if spans >= MIN_DOMAINS else places
-        why = _chosen(useful, places, bound, questions, today)
+        why = _chosen(useful, places, places // 3 if bounded else places, questions, today)
         if len(why) == places:
             break
-    bound = max(1, len(why) // 3)
-    found = {one.scanned.url: one for one in weighed}
+    found = {one.url: one for one in weighed}
     kept = tuple(_candidate(found[url], questions, today, reason) for url, reason in why.items())
     taken = Counter(candidate.domain for candidate in kept)
+    full = {domain for domain, count in taken.items() if bounded and count >= max(1, len(why) // 3)}
     left = tuple(
-        _candidate(
-            one, questions, today, _exclusion(one, taken, bound, bounded=spans >= MIN_DOMAINS, useful=one in useful)
-        )
+        _candidate(one, questions, today, _exclusion(one, full) if one in useful else UNANSWERING)
         for one in weighed
-        if one.scanned.url not in why
+        if one.url not in why
     )
-    everything = (*kept, *left)
-    return Shortlist(kept=kept, rejected=(*left, *rejected), balance=_balance(kept, everything, questions))
+    return Shortlist(kept=kept, rejected=(*left, *rejected), balance=_balance(kept, (*kept, *left), questions))
 
 
 def not_read(url: str, title: str, published: str | None, domain: str, today: str, reason: str) -> Candidate:
@@ -168,29 +179,6 @@ def _words_of(leaf: Leaf) -> frozenset[str]:
     return frozenset(content_words(" ".join((leaf.objective, *leaf.questions))))
 
 
-def _group(one: WeighedCandidate) -> tuple[str, str]:
-    return " ".join(one.judged.theme.casefold().split()), " ".join(one.judged.perspective.casefold().split())
-
-
-def _coverage(one: WeighedCandidate, questions: tuple[str, ...]) -> tuple[str, ...]:
-    """Give the questions that it answers: those that the quick scan answered, where there was one with an answer."""
-    read_for = frozenset(one.facts)
-    found = tuple(question for question in questions if question in read_for)
-    named = tuple(questions[number - 1] for number in one.judged.answers if 1 <= number <= len(questions))
-    return found or named or tuple(dict.fromkeys(one.facts))
-
-
-def _score(one: WeighedCandidate, questions: int, today: str) -> float:
-    answered = len(set(one.facts)) if one.facts else len(set(one.judged.answers))
-    return round(
-        0.4 * min(1.0, answered / max(1, questions))
-        + 0.3 * AUTHORITY[one.judged.authority]
-        + 0.15 * RECENCY[recency_of(one.scanned.card.published, today)]
-        + 0.15 * min(1.0, len(one.facts) / ENOUGH_FACTS),
-        4,
-    )
-
-
 def _chosen(
     useful: Sequence[WeighedCandidate], places: int, bound: int, questions: tuple[str, ...], today: str
 ) -> dict[str, str]:
@@ -200,62 +188,50 @@ def _chosen(
     """
     why: dict[str, str] = {}
     answered: set[str] = set()
-    groups: set[tuple[str, str]] = set()
+    groups: set[tuple[str, ...]] = set()
     taken: Counter[str] = Counter()
 
     def worth(one: WeighedCandidate) -> float:
-        new = not answered.issuperset(_coverage(one, questions))
-        return _score(one, len(questions), today) + NEW_QUESTION * new + NEW_GROUP * (_group(one) not in groups)
+        new = not answered.issuperset(one.coverage(questions))
+        return one.score(len(questions), today) + NEW_QUESTION * new + NEW_GROUP * (one.group not in groups)
 
     while len(why) < places:
-        free = [one for one in useful if one.scanned.url not in why and taken[domain_of(one.scanned.card)] < bound]
+        free = [one for one in useful if one.url not in why and taken[one.domain] < bound]
         if not free:
             break
         best = max(free, key=worth)
-        coverage = _coverage(best, questions)
+        coverage = best.coverage(questions)
         parts = ["a primary source"] if best.judged.authority == "primary" else []
         if new := len(set(coverage) - answered):
             parts.append(f"answers {new} {'question' if new == 1 else 'questions'} that no source before it does")
         elif coverage:
             parts.append(f"a further witness for {len(coverage)} {'question' if len(coverage) == 1 else 'questions'}")
-        if groups and _group(best) not in groups:
+        if groups and best.group not in groups:
             parts.append("another theme or view")
-        why[best.scanned.url] = "kept: " + (", ".join(parts) or "the next best")
+        why[best.url] = "kept: " + (", ".join(parts) or "the next best")
         answered.update(coverage)
-        groups.add(_group(best))
-        taken[domain_of(best.scanned.card)] += 1
+        groups.add(best.group)
+        taken[best.domain] += 1
     return why
 
 
 def _candidate(one: WeighedCandidate, questions: tuple[str, ...], today: str, reason: str) -> Candidate:
-    card, judged = one.scanned.card, one.judged
+    card, judged = one.card, one.judged
+    said = " · ".join(part for part in (judged.theme.strip(), judged.perspective.strip()) if part)
+    tags = SourceTags(
+        authority=judged.authority, recency=recency_of(card.published, today), coverage=one.coverage(questions),
+        diversity=said or card.title, rationale=judged.rationale.strip() or "no rationale was given",
+    )  # fmt: skip
     return Candidate(
-        url=one.scanned.url,
-        title=card.title,
-        domain=domain_of(card),
-        published=card.published,
-        tags=SourceTags(
-            authority=judged.authority,
-            recency=recency_of(card.published, today),
-            coverage=_coverage(one, questions),
-            diversity=" · ".join(part for part in (judged.theme.strip(), judged.perspective.strip()) if part)
-            or card.title,
-            rationale=judged.rationale.strip() or "no rationale was given",
-        ),
-        excerpt=one.scanned.excerpt,
+        url=one.url, title=card.title, domain=one.domain, published=card.published, tags=tags, excerpt=one.excerpt,
         reason=reason,
-    )
+    )  # fmt: skip
 
 
-def _exclusion(one: WeighedCandidate, taken: Counter[str], bound: int, *, bounded: bool, useful: bool) -> str:
-    if not useful:
-        return UNANSWERING
-    domain = domain_of(one.scanned.card)
-    if bounded and taken[domain] >= bound:
-        return Said("its site already has its share of the list ({domain})", domain=domain)
-    if not one.was_scanned:
-        return "others of its theme and view were ahead of it"
-    return "ranked below those kept"
+def _exclusion(one: WeighedCandidate, full: Container[str]) -> str:
+    if one.domain in full:
+        return Said("its site already has its share of the list ({domain})", domain=one.domain)
+    return "ranked below those kept" if one.was_scanned else "others of its theme and view were ahead of it"
 
 
 def _balance(
@@ -326,25 +302,22 @@ def _sifted(found: tuple[tuple[str, SourceCard], ...], texts: list[str], questio
     told = {number: phrases(texts[number][:MAX_CHARS], found[number][1].title) for number in own}
     spread = Counter(phrase.key for each in told.values() for phrase in each)
     wanted = frozenset(word for question in questions for word in content_words(question))
-    return Sifted(
-        scanned=tuple(
-            Scanned(
-                url=found[number][0],
-                card=found[number][1],
-                themes=telling(told[number], spread, len(own), THEMES),
-                excerpt=_excerpt(texts[number][:MAX_CHARS], wanted),
-            )
-            for number in own
-        ),
-        copies=tuple(Copy(url=found[number][0], of=found[of][0]) for number, of in sorted(same.items())),
-    )
+    scanned = (
+        Scanned(
+            url=url, card=card, themes=telling(told[number], spread, len(own), THEMES),
+            excerpt=_excerpt(texts[number][:MAX_CHARS], wanted),
+        )
+        for number in own
+        for url, card in (found[number],)
+    )  # fmt: skip
+    copied = (Copy(url=found[number][0], of=found[of][0]) for number, of in sorted(same.items()))
+    return Sifted(scanned=tuple(scanned), copies=tuple(copied))
 
 
 def _excerpt(text: str, wanted: frozenset[str]) -> str:
     """Take the first sentence and those that hold most words of the questions, in their order."""
     sentences = [" ".join(text[span.start : span.end].split())[:MAX_SENTENCE] for span in spans(text)]
     sentences = [sentence for sentence in sentences if sentence]
-    shared = {number: len(wanted.intersection(content_words(one))) for number, one in enumerate(sentences)}
-    best = sorted((number for number in shared if shared[number]), key=lambda number: (-shared[number], number))
-    chosen = sorted({*([0] if sentences else []), *best[:SENTENCES]})
-    return " … ".join(sentences[number] for number in chosen)
+    shared = [len(wanted.intersection(content_words(one))) for one in sentences]
+    best = sorted((at for at, count in enumerate(shared) if count), key=lambda at: (-shared[at], at))[:SENTENCES]
+    return " … ".join(sentences[at] for at in sorted({*range(min(1, len(sentences))), *best}))
