@@ -15,7 +15,7 @@ from agents.contracts.finding import Finding
 from agents.contracts.frozen import Frozen, Said
 from agents.contracts.plan import Leaf, Plan
 from agents.contracts.report import Commission, Outcome
-from agents.contracts.sources import Hit, SearchQuery, SourceCard
+from agents.contracts.sources import Hit, SourceCard
 from agents.core.budget import Deadline
 from agents.core.errors import SourceError
 from agents.core.events import Noted, SourceRead
@@ -28,7 +28,7 @@ from agents.research.planning.drafting import DraftGiven, plan_by
 from agents.research.planning.freeze_contract import with_leaves
 from agents.research.reading.answering import answers, is_foreign
 from agents.research.reading.leaf import SOURCES_OF_A_LOOKUP, sub_questions
-from agents.research.reading.searching import LeafGiven, Setting
+from agents.research.reading.searching import LeafGiven, Setting, query_of
 from agents.research.remembering import (
     OPENING_S,
     RECALL_S,
@@ -189,29 +189,23 @@ class Recollection(KeptAnswers):
 
     async def _links(self, questions: Sequence[str], setting: Setting) -> tuple[str, ...]:
         links = [(question, one) for question in questions for one in await self._found(question, ("link",), 4)]
-        hits = {
-            one.topics[0]: Hit(url=one.topics[0], title=one.text) for question, one in links if _leads(question, one)
-        }
-        allowed = [url for url, hit in hits.items() if _allowed(hit, setting)]
+        hits = {one.topics[0]: one.text for question, one in links if _leads(question, one)}
+        allowed = [url for url, text in hits.items() if _allowed(Hit(url=url, title=text), setting)]
         return tuple([url for url in allowed if not await self._got(Selection(url=url, kinds=("fact",)))][:MOST_LINKS])
 
     async def _answering(self, question: str, setting: Setting) -> list[Remembered]:
         keep = keeps(question, setting.query_type, setting.today)
-        readings = await self._found(question, ("reading",), 24)
         same = [
             one
-            for one in readings
+            for one in await self._found(question, ("reading",), 24)
             if self._fresh(one, keep) and compare(question, [one.text]).duplicate and not beyond(question, one.text)
         ]
         ids = tuple(dict.fromkeys(fact for one in same for fact in one.facts))
         found = list(await self._got(Selection(ids=ids))) if ids else []
         parts = parts_of(question)
         if all(part.kind in LOOKUPS for part in parts):
-            found += [
-                one
-                for one in await self._found(question, ("fact",), 12)
-                if one.fact and one.source and _is_answer(parts, one.fact, one.source)
-            ]
+            near = await self._found(question, ("fact",), 12)
+            found += [one for one in near if one.fact and one.source and _is_answer(parts, one.fact, one.source)]
         found.sort(key=lambda one: (one.verdict == "quoted", -(one.confidence or 0)))
         return [one for one in found if self._holds(one, keep, setting)]
 
@@ -267,10 +261,10 @@ class Recollection(KeptAnswers):
             await self.keep_answers()
         except MemoryDown as error:
             self.note(error.notice)
+        since = min((fact.known_since for fact in reused), default="")
         return MemoryNote(
-            reused=len(reused), sources=len({fact.source_id for fact in reused}),
-            since=min((fact.known_since for fact in reused), default=""),
-            conflicts=conflicts, answers=self.same, fault=next(iter(self.faults), ""),
+            reused=len(reused), sources=len({fact.source_id for fact in reused}), since=since, conflicts=conflicts,
+            answers=self.same, fault=next(iter(self.faults), ""),
         )  # fmt: skip
 
 
@@ -282,13 +276,11 @@ def missing(questions: Sequence[str], facts: Sequence[Fact]) -> tuple[str, ...]:
 def _recalled_of(found: Iterable[tuple[Remembered, str]]) -> Recalled:
     """Put remembered facts, each with its question, together with their sources."""
     held = {one.fact.id: (one, one.fact, one.source, said) for one, said in found if one.fact and one.source}
-    return Recalled(
-        facts=tuple(
-            fact.model_copy(update={"topic": said, "known_since": one.since[:10]})
-            for one, fact, _, said in held.values()
-        ),
-        sources=tuple({card.id: card for _, _, card, _ in held.values()}.values()),
+    facts = (
+        fact.model_copy(update={"topic": said, "known_since": one.since[:10]}) for one, fact, _, said in held.values()
     )
+    cards = {card.id: card for _, _, card, _ in held.values()}
+    return Recalled(facts=tuple(facts), sources=tuple(cards.values()))
 
 
 def _is_answer(parts: Sequence[Question], fact: Fact, card: SourceCard) -> bool:
@@ -305,11 +297,7 @@ def _leads(question: str, link: Remembered) -> bool:
 
 
 def _allowed(hit: Hit, setting: Setting) -> bool:
-    query = SearchQuery(
-        text=setting.query, include_domains=setting.domains, exclude_domains=setting.exclude_domains,
-        date_from=setting.date_from, date_to=setting.date_to,
-    )  # fmt: skip
-    return bool(enforced([hit], query))
+    return bool(enforced([hit], query_of(setting, setting.query)))
 
 
 # ---- around the handlers of a run
@@ -327,12 +315,9 @@ def asked_first(
 
 
 def with_memory(
-    handlers: Handlers,
-    context: RunContext,
-    store: KnowledgeStore | None,
-    brief: Brief | None,
+    handlers: Handlers, context: RunContext, store: KnowledgeStore | None, brief: Brief | None,
     now: Callable[[], datetime],
-) -> Handlers:
+) -> Handlers:  # fmt: skip
     """Have planners told, leaves ask, and the job add what it has found out; nothing changes where there is no memory."""
     if (memory := asked_first(context, store, brief.memory if brief else None, now)) is None:
         return handlers
@@ -351,13 +336,14 @@ def _told(draft: Handler, memory: Recollection) -> Handler:
         setting = Setting.of(asked, brief)
         known = await ctx.call("known", "0", memory.known, asked, setting, gives=KnownPlan, pool="local")
         memory.note(known.fault)
-        if (plan := known.plan) is None:
+        plan = known.plan
+        if plan is None:
             brief = brief.model_copy(update={"known": (*brief.known, *known.lines)})
-            drafted: Plan = await draft(ctx, given.model_copy(update={"brief": brief}))
-            if not known.lines:
-                return drafted
-            plan = drafted
-            known = await ctx.call("covered", "0", memory.known, asked, setting, plan, gives=KnownPlan, pool="local")
+            plan = await draft(ctx, given.model_copy(update={"brief": brief}))
+            if known.lines:
+                known = await ctx.call(
+                    "covered", "0", memory.known, asked, setting, plan, gives=KnownPlan, pool="local"
+                )
         return _marked_plan(plan, known.counts) if known.counts else plan
 
     return run
@@ -392,12 +378,11 @@ async def _recalled(ctx: Ctx, context: RunContext, memory: Recollection, given: 
         "recall", "0", memory.recall, questions, given.setting, ctx.path, gives=Recalled, pool="local"
     )
     memory.note(recalled.fault)
-    known = recalled.sources
-    pages = [
-        (card.id, context, card, tuple(one.quote for one in recalled.facts if one.source_id == card.id), ctx.deadline)
-        for card in known
-    ]
-    fetched = await ctx.fan("recheck", memory.recheck, pages, gives=Rechecked, pool="web") if pages else ()
+    quotes = {
+        card.id: tuple(one.quote for one in recalled.facts if one.source_id == card.id) for card in recalled.sources
+    }
+    pages = [(card.id, context, card, quotes[card.id], ctx.deadline) for card in recalled.sources]
+    fetched = await ctx.fan("recheck", memory.recheck, pages, gives=Rechecked, pool="web")
     now = [one for one in fetched if isinstance(one, Rechecked)]
     unchanged = {one.card.id: one.card for one in now if one.stands}
     facts = tuple(fact for fact in recalled.facts if fact.source_id in unchanged)
@@ -413,7 +398,7 @@ async def _recalled(ctx: Ctx, context: RunContext, memory: Recollection, given: 
             ctx.emit(f"known:{card.id}", SourceRead(node=ctx.path, source=card, facts=count))
         since = min((fact.known_since for fact in facts if fact.known_since), default="")
         said = {"n": len(facts), "sources": len(unchanged), "then": SOME_KNOWN if open_ones else ALL_KNOWN}
-        text = Said(KNOWN_BEFORE, since=since, **said) if since else Said(KNOWN_HERE, **said)
+        text = Said(KNOWN_BEFORE if since else KNOWN_HERE, since=since, **said)
         ctx.emit("known", Noted(node=ctx.path, text=text))
     cards = {card.id: card for card in (*given.known_sources, *unchanged.values())}
     return given.model_copy(

@@ -14,7 +14,6 @@ from agents.contracts.frozen import QueryType, digest
 from agents.contracts.plan import LeafBudget, Plan
 from agents.contracts.report import Outcome
 from agents.contracts.sources import SourceCard
-from agents.contracts.verification import Claim
 from agents.core.errors import SourceError
 from agents.memory.knowledge import ANSWERS, KnowledgeStore, MemoryDown, in_time
 from agents.nlp import lang
@@ -124,7 +123,9 @@ class Remembering:
         for plan, top in zip(outcome.contract.plans, outcome.findings, strict=False):
             made.add("plan", "", plan.query, plan=as_run(plan, top))
         for claim in outcome.truth.claims:
-            made.claim(claim, await self._as_known("claim", claim.text))
+            facts = tuple(one.fact_id for one in claim.evidence)
+            known = await self._as_known("claim", claim.text)
+            made.add("claim", "", known, claim.verdict, confidence=claim.confidence, facts=facts)
         before = {one.id: one for one in await self.store.get(self.owner, Selection(ids=tuple(made.items)), 10_000)}
         items = {key: merged(before.get(key), item) for key, item in made.items.items()}
         for source_id, text in texts.items():
@@ -156,12 +157,12 @@ class Remembering:
             if one.id in made.items or one.source is None or one.source.text_hash == card.text_hash or not one.fact:
                 continue
             start = text.find(one.fact.quote)
-            now: dict[str, object] = {"verdict": "gone"}
+            verdict: Standing = one.verdict if start >= 0 else "gone"
+            now: dict[str, object] = {"history": _longer(one.history, (made.sighting(verdict),)), "verdict": verdict}
             if start >= 0:
                 span = {"start": start, "end": start + len(one.fact.quote), "source_id": card.id}
-                now = {"source": card, "fact": one.fact.model_copy(update=span), "seen": made.at}
-            met = made.sighting(one.verdict if start >= 0 else "gone")
-            changed[one.id] = one.model_copy(update={**now, "history": _longer(one.history, (met,))})
+                now |= {"source": card, "fact": one.fact.model_copy(update=span), "seen": made.at}
+            changed[one.id] = one.model_copy(update=now)
         return changed
 
     async def _contradicted(
@@ -176,17 +177,14 @@ class Remembering:
                 old = items.get(one.id, one)
                 if one.verdict not in REUSABLE or not old.fact or not old.source or old.source.url == new.source.url:
                     continue
-                if held_against(new.text, old.fact, old.source, language).stance == "contradicts":
-                    for side, other in ((new, old), (old, new)):
-                        side = items.get(side.id, side)
-                        against = tuple(dict.fromkeys((*side.against, other.id)))
-                        items[side.id] = side.model_copy(update={"against": against})
-                    found.append(
-                        Contradiction(
-                            new=new.text, new_title=new.source.title, old=old.text, old_title=old.source.title,
-                            since=old.since[:10],
-                        )
-                    )  # fmt: skip
+                if held_against(new.text, old.fact, old.source, language).stance != "contradicts":
+                    continue
+                for side, other in ((new, old), (old, new)):
+                    side = items.get(side.id, side)
+                    against = tuple(dict.fromkeys((*side.against, other.id)))
+                    items[side.id] = side.model_copy(update={"against": against})
+                titles = {"new_title": new.source.title, "old_title": old.source.title}
+                found.append(Contradiction(new=new.text, old=old.text, since=old.since[:10], **titles))
         return tuple(found)
 
 
@@ -237,12 +235,11 @@ class _Made:
         # By address, and by the words that count: the same said twice, or laid out otherwise, is one thing.
         key = key_of(kind, where, text)
         if key not in self.items:
-            self.items[key] = Remembered.model_validate(
-                {
-                    "id": key, "kind": kind, "text": text, "verdict": verdict, "since": self.at, "seen": self.at,
-                    "history": (self.sighting(verdict),), "language": self.language, **fields,
-                }
-            )  # fmt: skip
+            values = {
+                "id": key, "kind": kind, "text": text, "verdict": verdict, "since": self.at, "seen": self.at,
+                "history": (self.sighting(verdict),), "language": self.language, **fields,
+            }  # fmt: skip
+            self.items[key] = Remembered.model_validate(values)
         return key
 
     def fact(self, fact: Fact, card: SourceCard, text: str, where: str) -> None:
@@ -271,23 +268,14 @@ class _Made:
                     topics = tuple(kept.values())
                     self.add("reading", "", "\n".join(asked), done, facts=tuple(kept), topics=topics)
 
-    def claim(self, claim: Claim, text: str) -> None:
-        self.add(
-            "claim", "", text, claim.verdict, confidence=claim.confidence,
-            facts=tuple(one.fact_id for one in claim.evidence),
-        )  # fmt: skip
-
     def sighting(self, verdict: Standing) -> Sighting:
         return Sighting(job=self.job, at=self.at, verdict=verdict)
 
 
 def raised(outcome: Outcome, parts: Sequence[Finding]) -> Iterator[tuple[MemoryKind, str, str, float | None]]:
     """Give what a job leaves open, and how sure its sources were: questions, gaps, and addresses with what was said of them."""
-    asked = (
-        *(outcome.frame.open_questions if outcome.frame else ()),
-        *(q for part in parts for q in part.open_questions),
-    )
-    yield from (("question", "", text, None) for text in asked)
+    framed = outcome.frame.open_questions if outcome.frame else ()
+    yield from (("question", "", text, None) for text in (*framed, *(q for part in parts for q in part.open_questions)))
     for one in (insights for part in parts for insights in part.insights):
         yield from (("question", "", q.question, q.confidence) for q in one.follow_up_questions)
         yield from (("gap", "", text, None) for text in one.source_identified_gaps)
@@ -310,13 +298,10 @@ def merged(old: Remembered | None, new: Remembered) -> Remembered:
         old.source and new.source and old.source.id != new.source.id and old.source.text_hash == new.source.text_hash
     )
     verdict = old.verdict if new.verdict in {"quoted", "not_checked"} and old.verdict != "gone" else new.verdict
-    return new.model_copy(
-        update={
-            "since": old.since, "verdict": verdict, "history": _longer(old.history, new.history),
-            "topics": new.topics if new.kind == "reading" else tuple(dict.fromkeys((*old.topics, *new.topics))),
-            "against": old.against, **({"source": old.source, "fact": old.fact} if copied else {}),
-        }
-    )  # fmt: skip
+    topics = new.topics if new.kind == "reading" else tuple(dict.fromkeys((*old.topics, *new.topics)))
+    held = {"source": old.source, "fact": old.fact} if copied else {}
+    update = {"since": old.since, "verdict": verdict, "topics": topics, "against": old.against, **held}
+    return new.model_copy(update={**update, "history": _longer(old.history, new.history)})
 
 
 def standings(outcome: Outcome) -> dict[str, Standing]:
@@ -326,12 +311,12 @@ def standings(outcome: Outcome) -> dict[str, Standing]:
     for check in outcome.truth.checks:
         for fact in check.facts:
             cited[fact].add(check.verdict)
-    said: tuple[tuple[str, Standing], ...] = (
-        ("supported", "supported"), ("partly", "qualified"), ("unsupported", "unsupported"), ("contradicted", "unsupported"),
-    )  # fmt: skip
+    said: dict[str, Standing] = {
+        "supported": "supported", "partly": "qualified", "unsupported": "unsupported", "contradicted": "unsupported",
+    }  # fmt: skip
     for fact, verdicts in cited.items():
-        if of_sentences := [standing for verdict, standing in said if verdict in verdicts]:
-            found[fact] = of_sentences[0]
+        if best := next((standing for verdict, standing in said.items() if verdict in verdicts), None):
+            found[fact] = best
     good, bad = {"supported", "qualified"}, {"contested", "refuted"}
     for claim in outcome.truth.claims:
         for one in claim.evidence:
