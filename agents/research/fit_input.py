@@ -41,18 +41,9 @@ _CHARS = 4
 _SHORTEST = 80  # characters below which no text is cut: names, ids and addresses stay whole
 _LONGEST = 12_000  # characters of a text from which it is cut, step by step
 _MARKS = re.compile(r"\[[fF]\d+\]")
-_TEXTS = {
-    "statement",
-    "quote",
-    "text",
-    "evidence",
-    "statements",
-    "sections",
-    "quotes",
-    "claims",
-    "verdicts",
-    "unsupported",
-}
+_TEXTS = frozenset(
+    "statement quote text evidence statements sections quotes claims verdicts unsupported".split()
+)  # fmt: skip
 """Fields that hold what was found or written; all others are what was asked, and stay."""
 
 _ASKED = ("query", "question", "queries", "title", "titles", "objective", "questions", "parts")
@@ -106,23 +97,21 @@ async def in_parts(
 ) -> RoleAnswer[Section]:
     """Write a section part by part where all of it is too long; a part that fails is there in its quotes."""
     written: list[RoleAnswer[Section]] = []
-    failure: ModelError | None = None
-    texts: list[str] = []
-    lost = NOTHING
+    texts, usage, failure = list[str](), NOTHING, None
     for part in parts:
         try:
             asked = await ask_for(part)
         except ModelError as error:
-            failure, lost = error, lost + spent_by(error)
+            failure, usage = error, usage + spent_by(error)
             texts += [f"“{' '.join(fact.quote.split())}” [f{fact.number}]" for fact in part.facts]
         else:
             written.append(asked)
             texts.append(asked.output.markdown)
+            usage += asked.usage
     if failure is not None and not written:
         raise failure
-    usage = sum((one.usage for one in written), lost)
-    more = {"output": Section(markdown="\n\n".join(texts)), "usage": usage}
-    return written[0].model_copy(update={**more, "compacted": "written in parts: the model takes no more"})
+    whole = {"output": Section(markdown="\n\n".join(texts)), "usage": usage}
+    return written[0].model_copy(update={**whole, "compacted": "written in parts: the model takes no more"})
 
 
 @dataclass
@@ -220,11 +209,9 @@ def summarised(text: str, longest: int, asked: frozenset[str] = frozenset()) -> 
     if kept:
         shown = [("… " if at and at - 1 not in kept else "") + sentences[at][0] for at in sorted(kept)]
         said = " ".join(shown) + (" …" if len(sentences) - 1 not in kept else "")
-    else:
+    else:  # never within a word or a figure
         opening = text[:longest]
-        said = (
-            opening.rsplit("[", 1)[0].rpartition(" ")[0] or opening
-        ).rstrip() + " …"  # never within a word or a figure
+        said = (opening.rsplit("[", 1)[0].rpartition(" ")[0] or opening).rstrip() + " …"
     lost = dict.fromkeys(mark for mark in _MARKS.findall(text) if mark not in said)
     return f"{said} {''.join(lost)}".rstrip()
 
@@ -271,11 +258,8 @@ def choose(
 
     Numbers count through the whole source, so that a pointer needs no translation.
     """
-    numbered = [
-        NumberedSentence(number=span.number, text=text[span.start : span.end])
-        for span in spans
-        if text[span.start : span.end].strip()
-    ]
+    numbered = [NumberedSentence(number=span.number, text=said)
+                for span in spans if (said := text[span.start : span.end]).strip()]  # fmt: skip
     return choose_among(numbered, questions, max_chars)
 
 
@@ -288,15 +272,16 @@ def choose_among(
     # Fewer sentences to a passage where little fits, so that the opening does not take all of it.
     window = WINDOW if max_chars >= MAX_CHARS // 4 else WINDOW // 4
     windows = [numbered[at : at + window] for at in range(0, len(numbered), window)]
-    scores = _scores([" ".join(sentence.text for sentence in window) for window in windows], questions)
+    passages = [" ".join(sentence.text for sentence in window) for window in windows]
+    sizes = [sum(len(sentence.text) for sentence in window) for window in windows]
+    scores = _scores(passages, questions)
     # The opening says what the source is; it is always shown.
     order = sorted(range(1, len(windows)), key=lambda at: (-scores[at], at))
-    chosen, room = {0}, max_chars - sum(len(sentence.text) for sentence in windows[0])
+    chosen, room = {0}, max_chars - sizes[0]
     for at in order:
-        size = sum(len(sentence.text) for sentence in windows[at])
-        if size <= room:
+        if sizes[at] <= room:
             chosen.add(at)
-            room -= size
+            room -= sizes[at]
     return tuple(sentence for at in sorted(chosen) for sentence in windows[at])
 
 

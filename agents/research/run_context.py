@@ -58,11 +58,9 @@ class Searched(Charged):
 
     def as_event(self, node: str) -> Event:
         """Tell that the search was made."""
-        result = self.result
-        return SearchDone(
-            node=node, text=result.query, provider=result.provider, hits=len(result.hits),
-            failures=result.failures,
-        )  # fmt: skip
+        found = self.result
+        about = {"text": found.query, "provider": found.provider, "failures": found.failures}
+        return SearchDone(node=node, hits=len(found.hits), **about)
 
 
 class Crawled(Frozen):
@@ -293,13 +291,12 @@ class RunContext:
         taken = self.taken.get(among, {})
         free = [url for url in urls if taken.get(canonical(url), path) == path]
         read = {url for group, by in self.taken.items() if group != among for url in by}
-        chosen_urls: list[str] = []
+        chosen: list[str] = []
         for url in free:  # what an earlier round has read is one source with it, and costs none of the others' places
-            if sum(canonical(one) not in read for one in chosen_urls) < most and len(chosen_urls) < most + READ_AGAIN:
-                chosen_urls.append(url)
-        chosen = TakenSources(urls=tuple(chosen_urls))
-        self.note_taken(among, path, chosen)
-        return chosen
+            if sum(canonical(one) not in read for one in chosen) < most and len(chosen) < most + READ_AGAIN:
+                chosen.append(url)
+        self.note_taken(among, path, taken_now := TakenSources(urls=tuple(chosen)))
+        return taken_now
 
     def note_taken(self, among: str, path: str, chosen: TakenSources) -> None:
         """Bring the ledger up to what a step recorded: on a replay the step itself does not run."""
@@ -317,9 +314,8 @@ class RunContext:
 
         async def make() -> Searched:
             if self.breaker.admit() == "no":
-                raise SearchError(
-                    f"not tried, since searching failed: {self.breaker.reason}", provider=self.searcher.name
-                )
+                reason = f"not tried, since searching failed: {self.breaker.reason}"
+                raise SearchError(reason, provider=self.searcher.name)
             try:
                 result = await answered(self.searcher.search(asked, deadline.seconds()))
             except SearchError as error:

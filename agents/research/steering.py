@@ -45,12 +45,11 @@ class SteeringSnapshot(Frozen):
         if other in (self, _NO_CHANGES):
             return self
         totals = [one for one in (self.total_s, other.total_s) if one is not None]
-        return SteeringSnapshot(
-            finish=tuple(dict.fromkeys((*self.finish, *other.finish))),
-            total_s=min(totals, default=None),
-            again=tuple(dict.fromkeys((*self.again, *other.again))),
-            dropped=tuple(dict.fromkeys((*self.dropped, *other.dropped))),
-        )
+        both = {
+            name: tuple(dict.fromkeys((*getattr(self, name), *getattr(other, name))))
+            for name in ("finish", "again", "dropped")
+        }
+        return SteeringSnapshot(total_s=min(totals, default=None), **both)
 
 
 _NO_CHANGES = SteeringSnapshot()
@@ -79,12 +78,8 @@ class Steering(BaseModel):
     def snapshot(self) -> SteeringSnapshot:
         """Give what a step records."""
         finish = (*sorted(self.finish), *sorted(self.stopped), *sorted(self.dropped))
-        return SteeringSnapshot(
-            finish=finish,
-            total_s=self.limits.seconds,
-            again=tuple(self.again),
-            dropped=tuple(sorted(self.dropped)),
-        )
+        dropped = tuple(sorted(self.dropped))
+        return SteeringSnapshot(finish=finish, total_s=self.limits.seconds, again=tuple(self.again), dropped=dropped)
 
     def finishing(self, path: str) -> bool:
         """Tell whether `path` or a branch above it was asked to finish, or was stopped."""
@@ -108,17 +103,11 @@ class Steering(BaseModel):
 
     def narrowed(self, query: SearchQuery) -> SearchQuery:
         """Put the limits that were set meanwhile on a query."""
-        limits = self.limits
-        if not limits:
+        if not self.limits:
             return query
-        return query.model_copy(
-            update={
-                "include_domains": in_both(query.include_domains, limits.domains),
-                "exclude_domains": tuple(dict.fromkeys((*query.exclude_domains, *limits.exclude_domains))),
-                "date_from": max(filter(None, (query.date_from, limits.date_from)), default=None),
-                "date_to": min(filter(None, (query.date_to, limits.date_to)), default=None),
-            }
-        )
+        asked = query.model_dump(include={"exclude_domains", "date_from", "date_to"})
+        both = _both(Narrowing(domains=query.include_domains, **asked), self.limits)
+        return query.model_copy(update={"include_domains": both.pop("domains"), **both})
 
     def refuses(self, url: str, published: str | None = None) -> str:
         """Say why a document may not be read any more; empty when it may."""
@@ -142,25 +131,20 @@ class Steering(BaseModel):
             BadRequest: the limits allow what an earlier change had ruled out, or leave nothing.
         """
         path, words = self.current(command.node or "job"), command.words
-        if path in {"finish": self.finish, "stop": self.stopped, "drop": self.dropped}.get(command.kind, ()):
+        branches = {"finish": self.finish, "stop": self.stopped, "drop": self.dropped}.get(command.kind)
+        if branches is not None and path in branches:
             former = [one for one in self.changes if (one.kind, one.node) == (command.kind, place(path))]
             if former:
                 return former[-1]  # the same command twice is one change
-        match command.kind:
-            case "finish":
-                self.finish.add(path)
-            case "stop":
-                self.stopped.add(path)
-            case "drop":
-                self.dropped.add(path)
-            case "retry":
-                self._try_again(path)
-            case "guidance":
-                self.guidance.append(words)
-            case "limits":
-                self.limits = together(self.limits, command.limits)
-            case "restart":
-                pass
+        if branches is not None:
+            branches.add(path)
+        elif command.kind == "retry":
+            base, _, tries = path.rpartition("+") if path != _untried(path) else (path, "", "1")
+            self.again.append(f"{base}+{int(tries) + 1}")
+        elif command.kind == "guidance":
+            self.guidance.append(words)
+        elif command.kind == "limits":
+            self.limits = together(self.limits, command.limits)
         change = Change(
             number=len(self.changes) + 1, seconds=round(max(0.0, seconds), 3), words=words or command.kind,
             kind=command.kind, node=place(path) if command.kind in _OF_BRANCHES else "", title=command.title,
@@ -168,10 +152,6 @@ class Steering(BaseModel):
         )  # fmt: skip
         self.changes.append(change)
         return change
-
-    def _try_again(self, path: str) -> None:
-        base, tries = _untried(path), int(path.rpartition("+")[2]) if path != _untried(path) else 1
-        self.again.append(f"{base}+{tries + 1}")
 
     def follow(self, other: "Steering") -> None:
         """Take over the state that another process stored; whoever shares this object sees it too."""
@@ -206,18 +186,23 @@ def together(old: Narrowing, new: Narrowing) -> Narrowing:
         raise BadRequest("That adds dates that this run does not search. Nothing was changed.")
     if old.seconds is not None and new.seconds is not None and new.seconds > old.seconds:
         raise BadRequest(f"This run has {old.seconds / 60:g} min in all; that adds time. Nothing was changed.")
-    both = Narrowing(
-        domains=in_both(old.domains, new.domains),
-        exclude_domains=tuple(dict.fromkeys((*old.exclude_domains, *new.exclude_domains))),
-        date_from=max(filter(None, (old.date_from, new.date_from)), default=None),
-        date_to=min(filter(None, (old.date_to, new.date_to)), default=None),
-        seconds=min((one for one in (old.seconds, new.seconds) if one is not None), default=None),
-    )
+    seconds = min((one for one in (old.seconds, new.seconds) if one is not None), default=None)
+    both = Narrowing.model_validate({**_both(old, new), "seconds": seconds})
     if both.date_from and both.date_to and both.date_from > both.date_to:
         raise BadRequest(f"That leaves no dates: {both.date_from} is after {both.date_to}. Nothing was changed.")
     if both.domains and all(any(within(one, gone) for gone in both.exclude_domains) for one in both.domains):
         raise BadRequest("That leaves no domain to search. Nothing was changed.")
     return both
+
+
+def _both(old: Narrowing, new: Narrowing) -> dict[str, object]:
+    """Put the domains and dates of two limits together."""
+    return {
+        "domains": in_both(old.domains, new.domains),
+        "exclude_domains": tuple(dict.fromkeys((*old.exclude_domains, *new.exclude_domains))),
+        "date_from": max(filter(None, (old.date_from, new.date_from)), default=None),
+        "date_to": min(filter(None, (old.date_to, new.date_to)), default=None),
+    }
 
 
 def _above(path: str, branches: Iterable[str]) -> str:

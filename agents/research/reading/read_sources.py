@@ -230,8 +230,10 @@ def _of_batch(
     if asked is not None:
         ctx.emit(f"asked:{batch[0].id}", asked.as_event(leaf))
     for card, reading in zip(batch, extracted.readings, strict=True):
-        event: Event = SourceRejected(node=leaf, url=card.url, reason=reading.rejected, page="read")
-        if not reading.rejected:
+        event: Event
+        if reading.rejected:
+            event = SourceRejected(node=leaf, url=card.url, reason=reading.rejected, page="read")
+        else:
             facts, dropped = len(reading.facts), reading.dropped
             event = SourceRead(node=leaf, source=card, facts=facts, dropped=dropped, usage=usage)
         ctx.emit(f"read:{card.id}", event)
