@@ -160,7 +160,7 @@ MUTATIONS = (
         ("S3 insights: the reflection sees linked addresses", "research/loop/rounds.py", "linked=tuple(f\"{one.url}: {one.context}\" for one in linked_from(findings)),", "linked=(),"),
         ("S3 insights: a linked source is read next", "research/loop/rounds.py", "and link and link.priority >= WANTED:", "and False:"),
         ("S3 insights: priority follows what is asked", "research/reading/hold_extraction.py", "WANTED if asked else UNWANTED)", "WANTED)"),
-        ("S3 insights: a leaf hands them up", "research/reading/leaf.py", "if isinstance(one, SourceDone) and one.reading.insights is not None", "if False"),
+        ("S3 insights: a leaf hands them up", "research/reading/leaf.py", "for one in done if one.reading.insights is not None", "for one in done if False"),
         ("S1 §6.2: failed searches are told", "research/loop/rounds.py", "failed_queries=failed_queries(findings),", "failed_queries=(),"),
         ("S0 FR-3: a round says what is lacking", "research/loop/rounds.py", "update[\"gaps\"] = after.missing", "pass"),
         ("S0 FR-3: the summary says what was learned", LOOP, "surest = sorted(facts, key=lambda fact: -fact.confidence)[:LEARNED]", "surest = []"),
