@@ -63,10 +63,8 @@ def site_of(request: Request) -> Site:
     return site
 
 
-Owner = Annotated[str, Depends(caller)]
-"""Who asks."""
-Here = Annotated[Site, Depends(site_of)]
-"""The server's parts."""
+Owner = Annotated[str, Depends(caller)]  # who asks
+Here = Annotated[Site, Depends(site_of)]  # the server's parts
 
 
 def answering(send: Send, change: Callable[[MutableHeaders], None]) -> Send:
@@ -81,10 +79,8 @@ def answering(send: Send, change: Callable[[MutableHeaders], None]) -> Send:
 
 
 UPLOADS, IMPORT = "/project/file", "/memory/import"
-FRAMING = 100_000
-"""Bytes of a request beside the file itself, at most."""
-MAX_BODY = 1_000_000
-"""Bytes of the body of any other request: read before it is known who asks."""
+FRAMING = 100_000  # bytes of a request beside the file itself, at most
+MAX_BODY = 1_000_000  # bytes of the body of any other request: read before it is known who asks
 TOO_LARGE = f"Files may have up to {MAX_BYTES // 1_000_000} MB."
 MOST_HELD = 2_000_000_000
 """Bytes of files that lie on the disk for the open pages of one user, at most; each page's go an hour after it closed."""
@@ -129,8 +125,7 @@ CSP = (
     "worker-src 'self' blob:; frame-ancestors 'none'; object-src 'none'; base-uri 'self'; form-action 'self'"
 )
 """Nothing is loaded from, or sent to, anywhere else: text out of a web page cannot leak through an image's address."""
-_SANDBOX = "sandbox; default-src 'none'"
-"""What is uploaded is given back as a harmless download."""
+_SANDBOX = "sandbox; default-src 'none'"  # what is uploaded is given back as a harmless download
 _HEADERS = {
     "content-security-policy": CSP,
     "x-content-type-options": "nosniff",

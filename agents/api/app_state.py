@@ -133,8 +133,7 @@ def _and(names: tuple[str, ...]) -> str:
 
 ASKING = 10
 """What a request costs that makes somebody work, a message in the chat and a try at logging in: reading costs 1."""
-KNOWN = 10_000
-"""Names that are remembered before those are dropped that have their whole allowance again."""
+KNOWN = 10_000  # names that are remembered before those are dropped that have their whole allowance again
 LOG_IN = "/login"
 
 

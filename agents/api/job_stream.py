@@ -17,8 +17,7 @@ from agents.jobs.attempt import Attempt
 from agents.jobs.job import Job
 from agents.report.formats import FORMS
 
-KEPT = 500
-"""Messages of a run that are kept for those who watch; who is further behind has its own made."""
+KEPT = 500  # messages of a run that are kept for those who watch; who is further behind has its own made
 
 
 def _message(tree: Tree, numbered: Numbered) -> str:
@@ -65,8 +64,7 @@ class SharedMessages:
         return self._messages[-1 - back] if back < len(self._messages) else None
 
 
-_told: dict[int, SharedMessages] = {}
-"""Of runs that were watched, by the identity of the run; gone with it."""
+_told: dict[int, SharedMessages] = {}  # of runs that were watched, by the identity of the run; gone with it
 
 
 def told_of(run: Attempt) -> SharedMessages:

@@ -42,8 +42,7 @@ from agents.research.scoping.authorization import minutes_of
 from agents.research.scoping.turn import ScopingState, agreed, checked, seeds_in
 from agents.team import Team
 
-PAGE, MOST = 50, 200
-"""Jobs listed at a time when no other number is asked for, and at most."""
+PAGE, MOST = 50, 200  # jobs listed at a time when no other number is asked for, and at most
 
 jobs_api = APIRouter(tags=["jobs"], responses=ERRORS)
 
@@ -289,8 +288,7 @@ def _resting_job(job: Found) -> Job:
     return job
 
 
-Open = Annotated[Job, Depends(_open_job)]
-"""One that is not over: a 409 otherwise."""
+Open = Annotated[Job, Depends(_open_job)]  # one that is not over: a 409 otherwise
 
 
 @contextmanager

@@ -21,8 +21,7 @@ COST_BUCKETS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25)
 ROUND_BUCKETS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20)
 PHASES = {"planner": "plan", "synthesizer": "synthesize", "reflector": "reflect"}
 """Roles whose answers are boundaries, and what the log calls them."""
-REPEATED = "Skipped "
-"""How a note on a topic that is not searched again begins."""
+REPEATED = "Skipped "  # how a note on a topic that is not searched again begins
 
 disable_created_metrics()  # type: ignore[no-untyped-call]
 log_name = "agents.research"

@@ -13,8 +13,7 @@ from agents.core.model_answers import whole_signs
 from agents.research.scoping.turn import MAX_MESSAGE
 from agents.run_research import RunBounds
 
-MAX_LISTED = 50
-"""Entries of a list in a request."""
+MAX_LISTED = 50  # entries of a list in a request
 
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_MESSAGE)]
 Sentences = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]

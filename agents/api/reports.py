@@ -52,8 +52,7 @@ async def found_job(job_id: str, owner: Owner, site: Here) -> Job:
     return job
 
 
-Found = Annotated[Job, Depends(found_job)]
-"""The caller's job that a path names."""
+Found = Annotated[Job, Depends(found_job)]  # the caller's job that a path names
 
 
 async def report_of(site: Site, job: Job) -> ReportDocument:
@@ -125,8 +124,7 @@ _MARKER = re.compile(r"[\s>#*+•|-]*(?:\d+[.)]\s*)?")
 """What begins a line of a stored copy and is no word of it."""
 NOTES: dict[SourceKind, str] = {"sample": "Invented sample document", "upload": "From your files"}
 """What is said of a source beside the verdict."""
-AROUND = 280
-"""Characters shown before and after a quote, at most."""
+AROUND = 280  # characters shown before and after a quote, at most
 
 
 def linker(job_id: str) -> Linker:

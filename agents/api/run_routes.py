@@ -27,10 +27,8 @@ from agents.jobs.job import Job
 from agents.run_answer import FlatRun, answer, planned_of
 from agents.run_research import RunBounds, RunOptions, begin, plan_run
 
-SEARCH_S = 30.0
-"""Seconds that one bare search may take."""
-LOOKS_EVERY_S = 0.5
-"""Seconds between two looks whether the caller is still there."""
+SEARCH_S = 30.0  # seconds that one bare search may take
+LOOKS_EVERY_S = 0.5  # seconds between two looks whether the caller is still there
 
 runs = APIRouter(tags=["run"], responses=ERRORS)
 
@@ -134,10 +132,8 @@ MODELS: dict[str, Tier | None] = {
     "research": None, "research-simple": "simple", "research-standard": "standard", "research-deep": "deep"
 }  # fmt: skip
 """Names of models, and the tier that each stands for; None detects it."""
-CREATED = 1_764_201_600
-"""When these models came to be, as the listing wants it."""
-PIECE = 400
-"""Characters of the report in one piece of a stream."""
+CREATED = 1_764_201_600  # when these models came to be, as the listing wants it
+PIECE = 400  # characters of the report in one piece of a stream
 MARK = re.compile(r"\[(\d{1,4})\](?!\()")
 
 openai_face = APIRouter(tags=["OpenAI-compatible"], responses=ERRORS)

@@ -24,10 +24,8 @@ from agents.core.errors import ConfigError
 from agents.core.paths import RESOURCES
 from agents.core.settings import LOOPBACK, Settings
 
-LOCAL = "local"
-"""The one user of a server that only this machine can reach."""
-REMOTE = "user"
-"""The one user of a server that others can reach; known by the key."""
+LOCAL = "local"  # the one user of a server that only this machine can reach
+REMOTE = "user"  # the one user of a server that others can reach; known by the key
 
 
 def on_loopback(host: str) -> bool:
@@ -114,12 +112,9 @@ def _frame() -> dict[str, str]:
     return {name: spoken.get(name, spoken.get("en-US", "{}")) for name in files}
 
 
-WAITING = 128
-"""Connections that may wait while the server loads."""
-FRAME = Path(__file__).parent / "frame.toml"
-"""The words of the frame around the chat that are ours."""
-GRACE_S = 3
-"""Seconds that open connections (event streams, above all) get when the server is stopped."""
+WAITING = 128  # connections that may wait while the server loads
+FRAME = Path(__file__).parent / "frame.toml"  # the words of the frame around the chat that are ours
+GRACE_S = 3  # seconds that open connections (event streams, above all) get when the server is stopped
 
 
 def reserve(host: str, port: int) -> socket.socket:

@@ -16,12 +16,9 @@ from agents.jobs.job import Job
 if TYPE_CHECKING:
     from agents.jobs.client import Client  # the database takes a third of a second to load
 
-FEED = 40
-"""Lines of the activity feed that are kept, newest last."""
-AGAIN_WITHIN = 8
-"""Lines within which the same one is not said twice (see public/run_state.js)."""
-ROOT = "job"
-"""Path of the whole run, which is no row of the tree."""
+FEED = 40  # lines of the activity feed that are kept, newest last
+AGAIN_WITHIN = 8  # lines within which the same one is not said twice (see public/run_state.js)
+ROOT = "job"  # path of the whole run, which is no row of the tree
 
 STAGES: dict[Stage, str] = {
     "planning": "Planning.",
@@ -318,8 +315,7 @@ async def progress(job: Job, heartbeat_s: float = 15.0) -> AsyncIterator[tuple[T
     await job.settled()
 
 
-_LATER = re.compile(r"r(\d+)-(\d+)")
-"""How branches of later rounds are named: `r2-0`."""
+_LATER = re.compile(r"r(\d+)-(\d+)")  # how branches of later rounds are named: `r2-0`
 
 
 def _rank(step: str) -> tuple[int, int, int, str]:

@@ -25,17 +25,13 @@ from agents.research.reading.answering import answers
 from agents.research.scoping.follow_up import ENOUGH
 from agents.research.scoping.turn import checked
 
-_MOMENT = timedelta(seconds=20)
-"""How long after its end a sentence may still have been meant for the run."""
-_MAX_SUMMED = 12
-"""Sentences of a report that are given for a summary, at most."""
+_MOMENT = timedelta(seconds=20)  # how long after its end a sentence may still have been meant for the run
+_MAX_SUMMED = 12  # sentences of a report that are given for a summary, at most
 _NUMBER = re.compile(r"(?<!\\)\[(\d+)\](?!\()")
 PAGE = "/memory"
-ASKED_S = 3.0
-"""Seconds that the knowledge base may take for a person; a run waits for less."""
+ASKED_S = 3.0  # seconds that the knowledge base may take for a person; a run waits for less
 MOST, RAISED = 24, 3
-LISTED = 6
-"""Facts that are listed of a topic."""
+LISTED = 6  # facts that are listed of a topic
 
 
 class Afterwards(Drafting):

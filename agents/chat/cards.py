@@ -17,8 +17,7 @@ from agents.research.scoping.authorization import PHRASE
 from agents.research.scoping.turn import ScopingState
 from agents.search.searcher import SAMPLE_NAME
 
-Props = dict[str, object]
-"""What an element is given, as the browser gets it."""
+Props = dict[str, object]  # what an element is given, as the browser gets it
 
 
 def scope_card(scope: ScopingState, words: ChatTexts, usual: PastRun) -> Props:

@@ -98,8 +98,7 @@ class Edit(Frozen):
 
 Command = Start | ResearchCommand | Pick | Wish | Part | Edit | Recall
 
-MAX_WISH = 120
-"""Characters of a short wish; longer messages say something of their own."""
+MAX_WISH = 120  # characters of a short wish; longer messages say something of their own
 
 
 def read(message: str, command: str | None = None) -> Command | None:

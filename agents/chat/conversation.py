@@ -26,10 +26,8 @@ from agents.research.scoping.turn import ScopingState, checked
 from agents.search.uploads import UploadResult
 from agents.team import Team
 
-LONG = 3_000
-"""Characters of a message from which on it is a document with a question, not a question."""
-_SAID_BACK = 160
-"""Characters of a message that are said back."""
+LONG = 3_000  # characters of a message from which on it is a document with a question, not a question
+_SAID_BACK = 160  # characters of a message that are said back
 
 
 class Conversation(Afterwards, Steering):

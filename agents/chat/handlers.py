@@ -129,8 +129,7 @@ def dialog(team: Team, given: Preferences, words: ChatTexts) -> list[Any]:
     ]
 
 
-MAX_SAID = 5_000
-"""Characters of what a button says, at most; the browser may send anything."""
+MAX_SAID = 5_000  # characters of what a button says, at most; the browser may send anything
 
 
 class Chat:

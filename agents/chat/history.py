@@ -24,11 +24,9 @@ from chainlit.types import PageInfo, PaginatedResponse, Pagination, ThreadDict, 
 
 log = logging.getLogger(__name__)
 
-THREAD_NAME = 80
-"""Characters of a thread's name in the side bar; Chainlit would take the whole first message."""
+THREAD_NAME = 80  # characters of a thread's name in the side bar; Chainlit would take the whole first message
 
-Row = dict[str, Any]
-"""One row as the database gives it."""
+Row = dict[str, Any]  # one row as the database gives it
 
 _UPDATED = """COALESCE((SELECT MAX("createdAt") FROM steps s WHERE s."threadId" = t.id), t."createdAt")"""
 _MATCHES = """

@@ -26,8 +26,7 @@ from agents.report.html_export import STYLE
 from agents.report.references import reference_of
 from agents.web.url_key import registrable_domain
 
-MOST = 50
-"""Facts on one page."""
+MOST = 50  # facts on one page
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 TEMPLATE = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True).from_string(
     Path(__file__).with_name("memory.html").read_text("utf-8")

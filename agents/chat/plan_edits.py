@@ -18,8 +18,7 @@ Branch = Node | Leaf
 Children = tuple[Branch, ...]
 Place = tuple[int, ...]
 
-MAX_TITLE = 200
-"""Characters of a part's title."""
+MAX_TITLE = 200  # characters of a part's title
 
 
 class CardEdit(Frozen):

@@ -18,11 +18,9 @@ from agents.core.errors import BadRequest
 from agents.research.scoping.authorization import minutes_of
 from agents.research.scoping.turn import ScopingState
 
-USUAL = "Default"
-"""What an entry of the dialog shows while nothing is set."""
+USUAL = "Default"  # what an entry of the dialog shows while nothing is set
 NO_LIMIT = "No limit"
-NO_MEMORY = "Leave it alone"
-"""That the knowledge base is neither asked nor added to."""
+NO_MEMORY = "Leave it alone"  # that the knowledge base is neither asked nor added to
 TIMES: Mapping[str, float | None] = {**{f"{n} minutes": float(n) for n in (2, 5, 10, 20, 60)}, NO_LIMIT: None}
 PLACES: Mapping[str, Place] = {"The web only": "web", "My documents only": "library"}
 ROLES: tuple[Role, ...] = tuple(role for role in get_args(Role) if role != "executor")

@@ -211,12 +211,9 @@ class Renderer:
 
 log = logging.getLogger(__name__)
 
-OPENING_S = 1.0
-"""Seconds after which a page that opens a chat has surely been sent it."""
-ENDING_S = 20.0
-"""Seconds that a stopped run gets to come to its end."""
-Shown = tuple[list[StepDict], list[CustomElement]]
-"""What an outcome puts into the chat: steps, and elements."""
+OPENING_S = 1.0  # seconds after which a page that opens a chat has surely been sent it
+ENDING_S = 20.0  # seconds that a stopped run gets to come to its end
+Shown = tuple[list[StepDict], list[CustomElement]]  # what an outcome puts into the chat: steps, and elements
 
 
 class Outcomes:

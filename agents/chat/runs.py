@@ -18,8 +18,7 @@ from agents.research.scoping.turn import checked
 from agents.research.steering import bound_by, together
 from agents.search.scope_filter import in_both
 
-_GUIDANCE = 120
-"""Characters of guidance that are said back."""
+_GUIDANCE = 120  # characters of guidance that are said back
 
 
 # ---- how it goes

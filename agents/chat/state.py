@@ -84,14 +84,12 @@ class Started:
 
 
 Effect = Say | Refuse | ManagerReply | ShowScope | ShowContract | Started
-Show = Callable[[Effect], Awaitable[None]]
-"""Takes what the chat does, one after the other."""
+Show = Callable[[Effect], Awaitable[None]]  # takes what the chat does, one after the other
 
 Stage = Literal["empty", "scoping", "draft", "running", "report"]
 """Nothing said yet; a question that is not settled; a draft on the table; a run that goes; a run that is over."""
 
-MAX_FORMER = 8
-"""Drafts that can be gone back to."""
+MAX_FORMER = 8  # drafts that can be gone back to
 
 
 class Draft(Frozen):

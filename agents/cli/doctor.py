@@ -25,8 +25,7 @@ from agents.llm.pacing import Pacing
 from agents.search.chain import Chain
 from agents.team import ROLES, Team, open_team
 
-TRIAL_S = 20.0
-"""Seconds in which a model or a search provider must answer when it is tried."""
+TRIAL_S = 20.0  # seconds in which a model or a search provider must answer when it is tried
 
 
 class _Greeting(Frozen):
@@ -85,8 +84,7 @@ async def report(*, really: bool = False) -> tuple[list[str], bool]:
     return lines, not any(stops for _, stops in missing)
 
 
-Missing = list[tuple[str, bool]]
-"""What is missing, in plain words, and whether nothing can be done without it."""
+Missing = list[tuple[str, bool]]  # what is missing, in plain words, and whether nothing can be done without it
 
 
 def _engine(team: Team, bound: dict[str, Order], missing: Missing) -> list[str]:

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=False, help="List, show and steer jobs, those of a running server too.")
 
 Status = Literal["queued", "running", "blocked", "done", "failed", "cancelled"]
-WAIT_S = 10.0
-"""Seconds that the process which runs a job gets to answer."""
+WAIT_S = 10.0  # seconds that the process which runs a job gets to answer
 JobId = Annotated[str, typer.Argument(help="Id of the job; its first characters are enough.")]
 
 
