@@ -47,8 +47,7 @@ class Cell(Frozen):
     name: str
     value: str
     note: str
-    count: int = 0
-    """Documents of the user's library; 0 where they are none, or not counted."""
+    count: int = 0  # documents of the user's library; 0 where they are none, or not counted
 
 
 class About(Frozen):
@@ -57,10 +56,8 @@ class About(Frozen):
     engine: str
     documents: str
     leaves: str
-    lines: tuple[str, ...]
-    """The same as sentences for the reader, most telling first."""
-    cells: tuple[Cell, ...] = ()
-    """The same in few words: writes with, searches in, leaves this computer."""
+    lines: tuple[str, ...]  # the same as sentences for the reader, most telling first
+    cells: tuple[Cell, ...] = ()  # the same in few words: writes with, searches in, leaves this computer
     sample: bool
     offline: bool
 
@@ -176,8 +173,7 @@ log = logging.getLogger(__name__)
 class WebReach:
     """Whether keyless web search can be reached, tried when the server starts."""
 
-    own: int = 0
-    """Documents in the user's library, once they were counted."""
+    own: int = 0  # documents in the user's library, once they were counted
     tell: Callable[[str], None] = field(default=lambda _lines: None)
     """Is given what the server is set up with, and what leaves this computer, once that is known."""
 

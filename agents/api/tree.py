@@ -35,31 +35,25 @@ class TreeNode(Frozen):
     """One row of the tree. Sources, facts, tokens and cost include those of the branches below."""
 
     id: str
-    parent: str
-    """Empty at the top of the tree."""
-    n: str
-    """Number as shown, for example `2.1`; empty for the root of a run's only query."""
+    parent: str  # empty at the top of the tree
+    n: str  # number as shown, for example `2.1`; empty for the root of a run's only query
     role: str
     title: str
     state: events.NodeState
     doing: str
-    said: Said
-    """The same with its values, by which other languages say it."""
+    said: Said  # the same with its values, by which other languages say it
     sources: int
     facts: int
     tokens: int
-    cost_usd: float | None
-    """None is unknown, not zero."""
-    seconds: float
-    """From its first work to its end, or until now."""
+    cost_usd: float | None  # None is unknown, not zero
+    seconds: float  # from its first work to its end, or until now
 
 
 class FeedText(Frozen):
     """What a line says: in English, and as a sentence with names that other languages have theirs for."""
 
     text: str
-    form: str = ""
-    """Empty where nothing of it can be said otherwise."""
+    form: str = ""  # empty where nothing of it can be said otherwise
     values: Mapping[str, object] = {}
 
 
@@ -75,14 +69,11 @@ class RunTotals(Frozen):
     """Sums over a whole run."""
 
     sources: int = 0
-    pages: int = 0
-    """Pages that were fetched."""
-    empty: int = 0
-    """Those of them that gave no usable text."""
+    pages: int = 0  # pages that were fetched
+    empty: int = 0  # those of them that gave no usable text
     searches: int = 0
     tokens: int = 0
-    cost_usd: float | None = 0.0
-    """None is unknown, not zero."""
+    cost_usd: float | None = 0.0  # None is unknown, not zero
 
 
 Ending = Literal["", Grade, "stopped", "failed"]
@@ -94,24 +85,18 @@ class TreeView(Frozen):
 
     status: JobStatus
     stage: Stage
-    seq: int
-    """Number of the last event in it; the next ones follow from there."""
+    seq: int  # number of the last event in it; the next ones follow from there
     seconds: float
     now: str
-    note: Said = Said()
-    """Why it ended, when it did not end well; why it rests, when it does."""
-    grade: Grade | None = None
-    """Of its report, once there is one."""
+    note: Said = Said()  # why it ended, when it did not end well; why it rests, when it does
+    grade: Grade | None = None  # of its report, once there is one
     ending: Ending = ""
-    kept: bool = False
-    """Whether it found something of which no report was written."""
+    kept: bool = False  # whether it found something of which no report was written
     blocked_reason: BlockedReason | None = None
     """Why it rests: paused, or waiting for a key, for somebody to release it, or for a restart."""
     usage: RunTotals = RunTotals()
-    minutes: float | None = None
-    """Time budget; None is unlimited."""
-    reserve_s: float | None = None
-    """Seconds of it that are kept for writing."""
+    minutes: float | None = None  # time budget; None is unlimited
+    reserve_s: float | None = None  # seconds of it that are kept for writing
     max_cost_usd: float | None = None
     nodes: tuple[TreeNode, ...] = ()
     feed: tuple[FeedLine, ...] = ()
@@ -148,8 +133,7 @@ class Tree:
         self.blocked_reason: BlockedReason | None = None
         self.grade: Grade | None = None
         self.seq, self.seconds, self.now, self.note, self.usage, self.searches = 0, 0.0, "", Said(), NOTHING, 0
-        self.line: FeedText | None = None
-        """What the last event adds to the feed; None when nothing."""
+        self.line: FeedText | None = None  # what the last event adds to the feed; None when nothing
         self._sources: set[str] = set()
         self._pages = events.PageCount()
         self._rows: dict[str, _Row] = {}

@@ -41,35 +41,29 @@ class Wish(Frozen):
     """One of the closed list of short wishes: the names of `wishes` in `locales/*.toml`."""
 
     name: str
-    topic: str = ""
-    """The word to explain, or how many sentences to sum up in."""
+    topic: str = ""  # the word to explain, or how many sentences to sum up in
 
 
 class Part(Frozen):
     """What is to become of one part of a draft or of a run."""
 
     op: PartOp
-    number: str = ""
-    """As it is shown, `2.1`; `last`; empty where a title or nothing was named."""
+    number: str = ""  # as it is shown, `2.1`; `last`; empty where a title or nothing was named
     title: str = ""
-    text: str = ""
-    """The new title, or the question of a new part."""
-    loose: bool = False
-    """Said without a number or the word for a part: in a run it is guidance."""
+    text: str = ""  # the new title, or the question of a new part
+    loose: bool = False  # said without a number or the word for a part: in a run it is guidance
 
 
 class Recall(Frozen):
     """Asks what is known already; nothing is searched."""
 
-    question: str
-    """Empty asks what there is at all."""
+    question: str  # empty asks what there is at all
 
 
 class Edit(Frozen):
     """What to change in the limits of a draft; empty fields change nothing."""
 
-    drop: tuple[int, ...] = ()
-    """Numbers of queries, counted from 1."""
+    drop: tuple[int, ...] = ()  # numbers of queries, counted from 1
     mode: Mode | None = None
     minutes: float | None = None
     time_given: bool = False
@@ -78,16 +72,12 @@ class Edit(Frozen):
     language: str | None = None
     date_from: str | None = None
     date_to: str | None = None
-    lift: tuple[str, ...] = ()
-    """Domains that are neither required nor left out any more."""
-    drop_files: tuple[int, ...] = ()
-    """Numbers of the user's own files, counted from 1."""
-    places: tuple[Place, ...] | None = None
-    """Where to search; empty for everywhere."""
+    lift: tuple[str, ...] = ()  # domains that are neither required nor left out any more
+    drop_files: tuple[int, ...] = ()  # numbers of the user's own files, counted from 1
+    places: tuple[Place, ...] | None = None  # where to search; empty for everywhere
     all_domains: bool = False
     any_date: bool = False
-    memory: bool | None = None
-    """Whether what earlier research found is used."""
+    memory: bool | None = None  # whether what earlier research found is used
 
     def __or__(self, other: "Edit") -> "Edit":
         changed = {name: getattr(other, name) for name in other.model_fields_set}
@@ -148,8 +138,7 @@ class Patterns:
         self.edits = [filled(one) for one in table["edits"]]
         self.orders: list[tuple[PartOp, re.Pattern[str]]] = [(op, filled(one)) for op, one in table["orders"]]
         self.one = {name: filled(one) for name, one in table.items() if isinstance(one, str)}
-        self.domain = re.compile(rf"(?:https?://)?(?:www\.)?({words['domain']})")
-        """A domain and nothing else."""
+        self.domain = re.compile(rf"(?:https?://)?(?:www\.)?({words['domain']})")  # a domain and nothing else
         numbers = table["numbers"]
         self.around = frozenset(numbers.pop("around").split())
         self.numbers = {word: int(number) for number, listed in numbers.items() for word in listed.split()}

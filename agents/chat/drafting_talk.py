@@ -22,8 +22,7 @@ class Talk:
 
     def __init__(self, team: Team, state: ChatState, owner: str, show: Show) -> None:
         self.team, self.state, self.owner, self.show = team, state, owner, show
-        self.memory_of = owner or LOCAL_OWNER
-        """Whose knowledge base is meant."""
+        self.memory_of = owner or LOCAL_OWNER  # whose knowledge base is meant
 
     @property
     def words(self) -> ChatTexts:
@@ -61,8 +60,7 @@ class Talk:
 class Drafting(Talk):
     """All that makes or changes the draft."""
 
-    _in_place = False
-    """The edit at hand was made on the card."""
+    _in_place = False  # the edit at hand was made on the card
 
     async def filed(self, taken: UploadResult, text: str) -> None:
         """Put files beside what is searched; a draft on the table becomes one that names them."""

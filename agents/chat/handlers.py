@@ -135,8 +135,7 @@ MAX_SAID = 5_000  # characters of what a button says, at most; the browser may s
 class Chat:
     """The chat over a team: one per process."""
 
-    most_files = MAX_FILES
-    """Files that one message may name."""
+    most_files = MAX_FILES  # files that one message may name
 
     def __init__(self, site: Site) -> None:
         self.site, self.team = site, site.team

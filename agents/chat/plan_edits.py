@@ -25,8 +25,7 @@ class CardEdit(Frozen):
     """An edit of the draft, as the browser sends it from the card."""
 
     op: Literal["drop", "add", "rename", "up", "down", "say", "undo"]
-    hash: str = ""
-    """Of the draft that the card showed: an edit of one that no longer stands is refused."""
+    hash: str = ""  # of the draft that the card showed: an edit of one that no longer stands is refused
     place: Place = Field(default=(0,), min_length=1, max_length=5)
     """Of the part that is meant; of the one that gets a new part, for `add`."""
     text: str = Field(default="", max_length=400)

@@ -34,13 +34,11 @@ class Preferences(Frozen):
     minutes: float | None = Field(default=DEFAULT_MINUTES, gt=0, le=1440)
     """None is no limit; counts only where `time_given`."""
     mode: Mode | None = None
-    language: str | None = None
-    """BCP 47 tag; None writes in the language of the question."""
+    language: str | None = None  # BCP 47 tag; None writes in the language of the question
     exclude_domains: tuple[str, ...] = ()
     places: tuple[Place, ...] = ()
     models: tuple[tuple[Role, str], ...] = ()
-    memory: bool = True
-    """Ask what earlier research found before the web, and keep what is found."""
+    memory: bool = True  # ask what earlier research found before the web, and keep what is found
 
     def offered(self, models: tuple[str, ...], places: tuple[Place, ...]) -> "Preferences":
         """Leave out what this server cannot do (any more): a model without its key, a place that is not there."""

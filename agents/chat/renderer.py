@@ -119,11 +119,9 @@ class Renderer:
 
     def __init__(self, history: History, cards: tuple[ShownCard, ...]) -> None:
         self.history, self.cards = history, cards
-        self.words = ChatTexts()
-        """In the language that the chat answers in."""
+        self.words = ChatTexts()  # in the language that the chat answers in
         self.streamed = Streamed()
-        self._reply = ""
-        """Words, until it is known whether a card belongs to them."""
+        self._reply = ""  # words, until it is known whether a card belongs to them
 
     async def done(self) -> None:
         """Show what is still held back, also when something went wrong."""

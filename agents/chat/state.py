@@ -55,8 +55,7 @@ class ShowScope:
     """The verdict on the queries, with narrower ones to choose from."""
 
     scope: ScopingState
-    usual: PastRun
-    """What a question of the usual size takes here."""
+    usual: PastRun  # what a question of the usual size takes here
 
 
 @dataclass(frozen=True)
@@ -65,14 +64,10 @@ class ShowContract:
 
     contract: Contract
     scope: ScopingState
-    changed: tuple[str, ...] = ()
-    """What differs from the draft before, in plain words; empty for a first draft."""
-    number: int = 1
-    """Which draft of this question it is, counted from 1."""
-    undo: bool = False
-    """There is a draft before this one to go back to."""
-    in_place: bool = False
-    """It takes the place of the card it was edited on; else it is a message of its own."""
+    changed: tuple[str, ...] = ()  # what differs from the draft before, in plain words; empty for a first draft
+    number: int = 1  # which draft of this question it is, counted from 1
+    undo: bool = False  # there is a draft before this one to go back to
+    in_place: bool = False  # it takes the place of the card it was edited on; else it is a message of its own
 
 
 @dataclass(frozen=True)
@@ -97,8 +92,7 @@ class Draft(Frozen):
 
     scope: ScopingState
     contract: Contract
-    left_by: str = ""
-    """The edit that left it, in plain words."""
+    left_by: str = ""  # the edit that left it, in plain words
 
 
 class ShownCard(Frozen):
@@ -120,26 +114,16 @@ class ChatState(Frozen):
     """How one chat stands."""
 
     scope: ScopingState = ScopingState()
-    contract: Contract | None = None
-    """The draft on the table: exactly what the phrase would bind."""
-    drafts: int = 0
-    """Drafts shown for the question at hand."""
-    former: tuple[Draft, ...] = ()
-    """Drafts that an edit took the place of, oldest first: what can be undone."""
-    by_hand: bool = False
-    """The plan was edited by hand: it stays where else it would be drafted anew."""
-    after: After | None = None
-    """The report that the draft on the table runs anew or goes on from."""
-    job_id: str = ""
-    """The last run that was started here."""
-    picker: Mode | None = None
-    """Where the depth picker stood at the last message."""
-    cards: tuple[ShownCard, ...] = ()
-    """Cards that are still to be acted on."""
-    pending: str = ""
-    """A message that was not understood, until it is said whether it is a new question or a change."""
-    language: str = ""
-    """Language that the chat answers in; empty before the first message."""
+    contract: Contract | None = None  # the draft on the table: exactly what the phrase would bind
+    drafts: int = 0  # drafts shown for the question at hand
+    former: tuple[Draft, ...] = ()  # drafts that an edit took the place of, oldest first: what can be undone
+    by_hand: bool = False  # the plan was edited by hand: it stays where else it would be drafted anew
+    after: After | None = None  # the report that the draft on the table runs anew or goes on from
+    job_id: str = ""  # the last run that was started here
+    picker: Mode | None = None  # where the depth picker stood at the last message
+    cards: tuple[ShownCard, ...] = ()  # cards that are still to be acted on
+    pending: str = ""  # a message that was not understood, until it is said whether it is a new question or a change
+    language: str = ""  # language that the chat answers in; empty before the first message
 
     @property
     def draft(self) -> Draft | None:
