@@ -9,10 +9,9 @@ from datetime import datetime
 
 from agents.chat import answers
 from agents.chat import state as talk
-from agents.chat.after_run import Afterwards
 from agents.chat.commands import Command, Edit, Part, Pick, Recall, Start, Wish, read, read_edit
 from agents.chat.preferences import Preferences, edited, in_language, preferred
-from agents.chat.runs import Steering
+from agents.chat.runs import RunTalk
 from agents.chat.state import After, Button, ChatState, Refuse, Say, Show, Started, splits_of
 from agents.chat.texts import cut, speaks
 from agents.contracts.contract import DEFAULT_MINUTES
@@ -30,7 +29,7 @@ LONG = 3_000  # characters of a message from which on it is a document with a qu
 _SAID_BACK = 160  # characters of a message that are said back
 
 
-class Conversation(Afterwards, Steering):
+class Conversation(RunTalk):
     """One chat between a user and the manager, whose reply `on_text` is given piece by piece, while it is written."""
 
     def __init__(

@@ -17,8 +17,13 @@ from agents.search.uploads import UploadResult
 from agents.team import Team
 
 
-class Talk:
-    """How a chat stands, and how it speaks. What cannot be done is raised, and said by whoever took the message."""
+class Drafting:
+    """How a chat stands and how it speaks, and all that makes or changes its draft.
+
+    What cannot be done is raised, and said by whoever took the message.
+    """
+
+    _in_place = False  # the edit at hand was made on the card
 
     def __init__(self, team: Team, state: ChatState, owner: str, show: Show) -> None:
         self.team, self.state, self.owner, self.show = team, state, owner, show
@@ -56,11 +61,7 @@ class Talk:
         """Answer a short wish that nothing has to be worked out for."""
         await self.show(Say(answers.short(wish, self.stage, self.team, self.words, progress)))
 
-
-class Drafting(Talk):
-    """All that makes or changes the draft."""
-
-    _in_place = False  # the edit at hand was made on the card
+    # ---- the draft
 
     async def filed(self, taken: UploadResult, text: str) -> None:
         """Put files beside what is searched; a draft on the table becomes one that names them."""

@@ -14,7 +14,7 @@ from agents.api.access import Here, Owner, site_of
 from agents.api.error_responses import not_found
 from agents.api.mcp_server import Known
 from agents.api.reports import Quoted, quoted_data, quoted_page
-from agents.chat.after_run import ASKED_S, PAGE, place_of
+from agents.chat.runs import ASKED_S, PAGE, place_of
 from agents.chat.texts import ChatTexts
 from agents.contracts.fact import Day, Selection, Standing
 from agents.contracts.report import Quote

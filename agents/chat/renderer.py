@@ -20,8 +20,7 @@ from chainlit.utils import utc_now
 
 from agents.api.reports import chat_markdown
 from agents.api.tree import live_tree
-from agents.chat import cards
-from agents.chat.cards import Props, contract_card, contract_line, run_card, scope_card, scope_line
+from agents.chat.answers import Props, contract_card, contract_line, downloads, run_card, scope_card, scope_line
 from agents.chat.history import History
 from agents.chat.runs import broken_line
 from agents.chat.state import Effect, ManagerReply, Refuse, Say, ShowContract, ShownCard, ShowScope, Started
@@ -354,7 +353,7 @@ def outcome_text(job: Job, document: ReportDocument | None) -> str:
     contract = job.commission.contract
     words = ChatTexts(contract.brief.language if contract else "en")
     if document is not None:
-        text = f"{chat_markdown(document)}\n\n{cards.downloads(document)}"
+        text = f"{chat_markdown(document)}\n\n{downloads(document)}"
         sent_back = job.blocked_reason == "needs_rework"
         return f"{text}\n\n{words('sent_back', note=live_tree(job).note)}" if sent_back else text
     if job.status == "done":

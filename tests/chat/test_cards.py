@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from agents.chat.cards import _item, contract_card, contract_line, figure, run_card, scope_card, scope_line
+from agents.chat.answers import _item, contract_card, contract_line, figure, run_card, scope_card, scope_line
 from agents.chat.state import ShowContract
 from agents.chat.texts import ChatTexts
 from agents.contracts.contract import ForecastLine, Query, Turn
