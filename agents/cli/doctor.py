@@ -7,7 +7,6 @@ provider once, for real.
 import asyncio
 import tempfile
 import time
-from pathlib import Path
 
 from pydantic import SecretStr, ValidationError
 
@@ -15,10 +14,9 @@ from agents.contracts.frozen import Frozen, Text
 from agents.core import transport
 from agents.core.errors import ModelError
 from agents.core.model_answers import NoAnswer, read_answer
-from agents.core.port import Pace
 from agents.core.role import Message, Model, Request
 from agents.core.settings import KEY_NAMES, OFFLINE, Settings, key_state, load, usable_key, variables
-from agents.llm.choose_models import Choice, Order, bind, orders, parts_of
+from agents.llm.choose_models import Order, bind, orders, parts_of
 from agents.llm.litellm_model import LiteLLMModel
 from agents.llm.model_names import find_servers
 from agents.llm.pacing import Pacing
@@ -26,10 +24,6 @@ from agents.search.chain import Chain
 from agents.team import ROLES, Team, open_team
 
 TRIAL_S = 20.0  # seconds in which a model or a search provider must answer when it is tried
-
-
-class _Greeting(Frozen):
-    text: Text
 
 
 class _Words(Frozen):
@@ -45,17 +39,7 @@ class _Answer(Frozen):
 
 
 async def report(*, really: bool = False) -> tuple[list[str], bool]:
-    """Look around and say what is usable.
-
-    Args:
-        really: ask every model and search provider.
-
-    Returns:
-        Lines to print, and whether research can be done as things are set.
-
-    Raises:
-        ConfigError: the settings can't be used.
-    """
+    """Look around, asking every model and search provider if `really`; gives lines to print, and whether research can be done."""
     settings = load()
     team = open_team(settings)
     bound = orders(dict.fromkeys(role.name for role in ROLES), settings)
@@ -66,21 +50,23 @@ async def report(*, really: bool = False) -> tuple[list[str], bool]:
             lines += [*await _try_models(team, bound, missing), *await _try_search(team, missing)]
         lines += ["Network", *transport.lines()]
         servers = await asyncio.to_thread(find_servers, besides=settings.port)
-        lines += ["Model servers on this machine", *(f"  {one.line}" for one in servers or ())]
-        lines += [] if servers else ["  none answers at the ports of Ollama, LM Studio, llama.cpp and vLLM"]
+        none = ["  none answers at the ports of Ollama, LM Studio, llama.cpp and vLLM"]
+        lines += ["Model servers on this machine", *([f"  {one.line}" for one in servers] or none)]
         lines += ["Keys", *(f"  {name:20} {key_state(name)} (stands for {model})" for name, model in KEY_NAMES)]
         lines += await _documents(team, missing)
     finally:
         await team.close()
-    writable = _writable(settings.data_dir)
-    lines += ["Data folder", f"  {settings.data_dir}: {'writable' if writable else 'NOT writable'}"]
-    if not writable:
-        missing.append(
-            (f"The data folder {settings.data_dir} can't be written to: set DOSSIER_DATA_DIR to another.", True)
-        )
+    folder = settings.data_dir
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            writable = "writable"
+    except OSError:
+        writable = "NOT writable"
+        missing.append((f"The data folder {folder} can't be written to: set DOSSIER_DATA_DIR to another.", True))
+    lines += ["Data folder", f"  {folder}: {writable}"]
     lines += ["Missing", *(f"  {line}" for line in dict.fromkeys(line for line, _ in missing) or ["nothing"])]
-    lines.append("Settings")
-    lines += [f"  {name} = {_shown(settings, field)}" for name, field in sorted(variables().items())]
+    lines += ["Settings", *(f"  {name} = {_shown(settings, field)}" for name, field in sorted(variables().items()))]
     return lines, not any(stops for _, stops in missing)
 
 
@@ -109,20 +95,16 @@ def _engine(team: Team, bound: dict[str, Order], missing: Missing) -> list[str]:
 def _limits(bound: dict[str, Order], pacing: Pacing) -> list[str]:
     """Say how fast each provider is asked."""
     choices = [one for order in bound.values() for one in (order.first, *order.others) if one.name != OFFLINE]
-    by_provider: dict[str, Choice] = {one.provider: one for one in choices}
-    lines = [
-        f"  {name:12} {_said(pacing.limits(name, own_server=one.own_server))}" for name, one in by_provider.items()
-    ]
+    lines = []
+    for name, one in {one.provider: one for one in choices}.items():
+        limits = pacing.limits(name, own_server=one.own_server)
+        parts = [
+            f"{limits.at_once} at once" if limits.at_once else "any number at once",
+            f"{limits.calls_per_minute:.0f} calls a minute" if limits.calls_per_minute else "",
+            f"{limits.tokens_per_minute:.0f} tokens a minute" if limits.tokens_per_minute else "",
+        ]
+        lines.append(f"  {name:12} {', '.join(filter(None, parts))}")
     return ["Limits, over all jobs of this process (DOSSIER_MODEL_LIMITS)", *lines] if lines else []
-
-
-def _said(limits: Pace) -> str:
-    parts = [
-        f"{limits.at_once} at once" if limits.at_once else "any number at once",
-        f"{limits.calls_per_minute:.0f} calls a minute" if limits.calls_per_minute else "",
-        f"{limits.tokens_per_minute:.0f} tokens a minute" if limits.tokens_per_minute else "",
-    ]
-    return ", ".join(part for part in parts if part)
 
 
 async def _try_models(team: Team, bound: dict[str, Order], missing: Missing) -> list[str]:
@@ -162,7 +144,7 @@ async def _probe(model: Model, task: str, gives: type[Frozen]) -> str:
         """Nobody reads along."""
 
     messages = (Message("system", "You are asked whether you can be reached."), Message("user", task))
-    reply = await model.reply(Request("manager", messages, _Greeting(text=task), gives, TRIAL_S, 200), drop)
+    reply = await model.reply(Request("manager", messages, _Words(reply=task), gives, TRIAL_S, 200), drop)
     try:
         read_answer(reply.text, gives)
     except (NoAnswer, ValidationError) as error:
@@ -203,12 +185,3 @@ def _shown(settings: Settings, field: str) -> str:
     if isinstance(value, tuple):
         return ", ".join(str(part) for part in value) or "(default)"
     return "(default)" if value is None or value == {} else str(value)
-
-
-def _writable(folder: Path) -> bool:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False

@@ -115,7 +115,7 @@ def _plain(verb: str, said: str) -> None:
 
     @command(app, opened_store, verb, said)
     async def work(store: "Store", row: "StoredJob") -> None:
-        await _done(store, row, verb, "", verb)
+        await _done(store, row, verb)
 
 
 for _verb, _said in {
@@ -247,11 +247,11 @@ async def row_of(store: "Store", job_id: str) -> "StoredJob":
     return found[0]
 
 
-async def _done(store: "Store", row: "StoredJob", verb: str, argument: str, called: str) -> None:
+async def _done(store: "Store", row: "StoredJob", verb: str, argument: str = "", called: str = "") -> None:
     """Have a command done, and say so; a `BadRequest` where it is refused or nobody answers."""
     if (said := await _answered(store, row, verb, argument)) != "done":
         raise BadRequest(said)
-    say(f"{row.id[:12]}: {called} done")
+    say(f"{row.id[:12]}: {called or verb} done")
 
 
 async def _answered(store: "Store", row: "StoredJob", verb: str, argument: str) -> str:
