@@ -212,11 +212,13 @@ class Site:
     def chats(self) -> Path:
         return self.settings.data_dir / "chat.db"
 
-    async def once(self, owner: str, key: str, sent: str, start: Callable[[str], Awaitable[Job]]) -> Job:
+    async def once(self, owner: str, key: str | None, sent: str, start: Callable[[str], Awaitable[Job]]) -> Job:
         """Start a job once per key: a second request gets the first one's job, also after a restart of the server.
 
         `sent` is the whole request, and another one under the same key is a 422; `start` is given its fingerprint to keep.
         """
+        if key is None:
+            return await start("")
         fingerprint = digest(sent)
         # Planning takes seconds in which there is no job yet: whoever asks meanwhile waits for the same one.
         async with self._starting.setdefault(f"{owner}\n{key}", asyncio.Lock()):

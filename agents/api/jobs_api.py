@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Response
-from fastapi import Query as Asked
+from fastapi import APIRouter, Depends, Query, Response
 
 from agents.api.access import Here, Owner
 from agents.api.app_state import Site
@@ -16,18 +15,11 @@ from agents.api.payloads import GuidanceRequest, JobAccepted, JobRequest, Key, P
 from agents.api.reports import Found, forget_texts, given_to, report_of
 from agents.api.run_routes import status_url
 from agents.api.tree import live_tree, steer
+from agents.contracts import contract as contracts
 from agents.contracts import report as reports
-from agents.contracts.contract import Brief, Query, place
+from agents.contracts.contract import place
 from agents.contracts.plan import LoopDecision
-from agents.contracts.report import (
-    OVER,
-    Commission,
-    JobStatus,
-    JobSummary,
-    JobTask,
-    KeyedRequest,
-    TaskRow,
-)
+from agents.contracts.report import OVER, Commission, JobStatus, KeyedRequest
 from agents.core.errors import BadRequest
 from agents.core.events import NodeChanged, RoundEnded, SearchDone, SourceRejected
 from agents.jobs.changes import Steered, reach_of
@@ -50,7 +42,7 @@ jobs_api = APIRouter(tags=["jobs"], responses=ERRORS)
 # ---- starting
 
 
-async def brief_of(team: Team, sent: JobRequest) -> Brief:
+async def brief_of(team: Team, sent: JobRequest) -> contracts.Brief:
     """Make the brief of what was asked, without waiting for a model: the manager judges it inside the job.
 
     Where no model is asked anyway, the questions are judged here, in milliseconds: `NotFeasible` carries narrower ones.
@@ -66,9 +58,9 @@ async def brief_of(team: Team, sent: JobRequest) -> Brief:
     # Taken as they are; the plan that the job drafts is held against the bounds by code.
     unjudged = {"feasible": True, "reason": "Not judged beforehand; its plan decides.", "depth_estimate": 1}
     domains = sent.domains or []
-    brief = Brief(
+    brief = contracts.Brief(
         question="\n".join(texts),
-        queries=tuple(Query.model_validate({"text": text, **unjudged}) for text in texts),
+        queries=tuple(contracts.Query.model_validate({"text": text, **unjudged}) for text in texts),
         language=sent.language or language_of(texts[0]),
         mode=sent.mode or "standard",
         tier=sent.complexity_tier,
@@ -102,28 +94,21 @@ async def _begun(
         commission = Commission(brief=brief, unjudged=team.engine.reasons, request=asked, earlier=earlier)
         return await team.start_once(commission, owner=owner)
 
-    if key is None:
-        return _accepted(await start(""), team, answer)
     name = f"jobs{sent.model_dump_json()}{f' after {after.id}' if after else ''}"
     return _accepted(await site.once(owner, key, name, start), team, answer)
 
 
 def _accepted(job: Job, team: Team, answer: Response) -> JobAccepted:
-    answer.headers["Location"] = status_url(job.id)
+    answer.headers["Location"] = url = status_url(job.id)
     planning = orchestrator(job, stage=job.stage, window_s=team.settings.planner_pending_window_ms / 1000)
+    started = PlannerStart(plannerPendingUntil=planning["plannerPendingUntil"])
+    engine, searched = team.engine, list(team.context().searched)
+    runtime = Runtime(
+        engine=engine.name, models=list(engine.names), retrievers=searched, durable=not team.jobs.temporary
+    )  # fmt: skip
     return JobAccepted(
-        job_id=job.id,
-        status=job.status,
-        stage=job.stage,
-        planner=PlannerStart(plannerPendingUntil=planning["plannerPendingUntil"]),
-        runtime=Runtime(
-            engine=team.engine.name,
-            models=list(team.engine.names),
-            retrievers=list(team.context().searched),
-            durable=not team.jobs.temporary,
-        ),
-        status_url=status_url(job.id),
-    )
+        job_id=job.id, status=job.status, stage=job.stage, planner=started, runtime=runtime, status_url=url
+    )  # fmt: skip
 
 
 @jobs_api.post("/research/jobs", status_code=202)
@@ -164,7 +149,7 @@ async def jobs(
     site: Here,
     limit: int = PAGE,
     offset: int = 0,
-    status: Annotated[list[JobStatus] | None, Asked()] = None,
+    status: Annotated[list[JobStatus] | None, Query()] = None,
 ) -> dict[str, object]:
     """List jobs, newest first."""
     first, many = max(0, min(offset, 2**31)), max(1, min(limit, MOST))
@@ -197,7 +182,7 @@ async def job(job: Found, site: Here) -> dict[str, object]:
     }
 
 
-def as_row(row: JobSummary) -> dict[str, object]:
+def as_row(row: reports.JobSummary) -> dict[str, object]:
     """Describe a job for a list."""
     return {"job_id": row.id} | row.model_dump(mode="json", exclude={"id"})
 
@@ -249,10 +234,10 @@ def _running_retries(job: Job, above: str) -> reports.RetryTracking:
 async def remove(
     owner: Owner,
     site: Here,
-    id: Annotated[list[str] | None, Asked(description="Jobs to delete; without it, all that fit.")] = None,
-    status: Annotated[list[JobStatus] | None, Asked(description="Only jobs in one of these states.")] = None,
+    id: Annotated[list[str] | None, Query(description="Jobs to delete; without it, all that fit.")] = None,
+    status: Annotated[list[JobStatus] | None, Query(description="Only jobs in one of these states.")] = None,
     force: bool = False,
-    facts: Annotated[bool, Asked(description="Also forget what only these jobs left in the knowledge base.")] = False,
+    facts: Annotated[bool, Query(description="Also forget what only these jobs left in the knowledge base.")] = False,
 ) -> dict[str, object]:
     """Delete the caller's jobs with everything that hangs on them; running ones only with `force`."""
     stored = site.team.jobs
@@ -357,10 +342,10 @@ async def add_task(sent: TaskRequest, job: Found, site: Here) -> dict[str, objec
     """Put a task into a job: `collect` and `write` at once; `plan` and `challenge` when its present work has ended."""
     if sent.stage == "collect" and not sent.note and not sent.claim_id:
         raise ApiError(422, "bad_request", "note: say what is to be collected")
-    task = JobTask(stage=sent.stage, claim_id=sent.claim_id or "", note=sent.note or "")
+    task = reports.JobTask(stage=sent.stage, claim_id=sent.claim_id or "", note=sent.note or "")
     with _allowed():
         number = await site.team.jobs.add_task(job, task)
-    return {"job_id": job.id, "task": _task(job.id, TaskRow(id=number, task=task))}
+    return {"job_id": job.id, "task": _task(job.id, reports.TaskRow(id=number, task=task))}
 
 
 @jobs_api.get("/research/jobs/{job_id}/tasks")
@@ -369,7 +354,7 @@ async def tasks(job: Found, site: Here) -> dict[str, object]:
     return {"job_id": job.id, "tasks": [_task(job.id, row) for row in await site.team.jobs.tasks(job)]}
 
 
-def _task(job_id: str, row: TaskRow) -> dict[str, object]:
+def _task(job_id: str, row: reports.TaskRow) -> dict[str, object]:
     task = row.task
     about = {"jobId": job_id, "stage": task.stage, "claimId": task.claim_id or None}
     told = {"id": str(row.id), "kind": "research", "stage": task.stage, "status": row.status, "note": task.note}

@@ -69,17 +69,15 @@ async def _run(
     sent: SimpleRunRequest, tier: Tier | None, owner: str, site: Site, request: Request, key: str | None
 ) -> Response:
     wish = RunOptions(tier=tier, **sent.model_dump(include=set(RunBounds.model_fields)))
-    if key is None:
+    planned: FlatRun | None = None
+
+    async def begun(fingerprint: str) -> Job:
+        nonlocal planned
         planned = await plan_run(site.team, sent.task, wish, owner)
-        job = await begin(site.team, planned, owner)
-    else:
+        return await begin(site.team, planned, owner, key, fingerprint)
 
-        async def begun(fingerprint: str) -> Job:
-            planned = await plan_run(site.team, sent.task, wish, owner)
-            return await begin(site.team, planned, owner, key, fingerprint)
-
-        job = await site.once(owner, key, f"{request.url.path}{sent.model_dump_json()}{tier}", begun)
-        planned = planned_of(job)
+    job = await site.once(owner, key, f"{request.url.path}{sent.model_dump_json()}{tier}", begun)
+    planned = planned or planned_of(job)
     if sent.async_:
         accepted = Accepted(job_id=job.id, status_url=status_url(job.id))
         return JSONResponse(accepted.model_dump(), 202, {"Location": accepted.status_url})
