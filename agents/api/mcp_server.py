@@ -5,8 +5,7 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial, wraps
 from inspect import signature
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -169,27 +168,6 @@ async def forget(
     return {"forgotten": await store.forget(owner, where)}
 
 
-def _tool_of(
-    endpoint: Callable[..., Awaitable[object]],
-    given: Mapping[str, object],
-    told: Callable[[], AbstractAsyncContextManager[None]],
-) -> Callable[..., Awaitable[object]]:
-    """Make a tool of what a route of the knowledge base does, with these of its parameters given."""
-
-    @wraps(endpoint)
-    async def tool(**asked: object) -> object:
-        async with told():
-            made = await endpoint(**given, **asked)
-            if isinstance(made, StreamingResponse):
-                return "".join([str(part) async for part in made.body_iterator])
-            return made
-
-    whole = signature(endpoint)
-    left = [one for name, one in whole.parameters.items() if name not in given]
-    tool.__signature__ = whole.replace(parameters=left)  # type: ignore[attr-defined]
-    return tool
-
-
 def mcp_server(team: Team, owner: str) -> "FastMCP[object]":
     """Make the server with its tools: the team does the work, the jobs are the owner's."""
     # Seconds of import: only where it is used.
@@ -198,52 +176,56 @@ def mcp_server(team: Team, owner: str) -> "FastMCP[object]":
 
     server: FastMCP[object] = FastMCP("dossier", instructions=INSTRUCTIONS, log_level="WARNING")
 
-    @asynccontextmanager
-    async def told() -> AsyncIterator[None]:
-        try:
-            yield
-        except NotFeasible as error:
-            splits = f" Narrower questions that would work: {' | '.join(error.splits)}" if error.splits else ""
-            raise ToolError(f"{error}{splits}") from error
-        except (DossierError, ApiError) as error:
-            raise ToolError(getattr(error, "notice", str(error))) from error
+    def tool_of(work: Callable[..., Awaitable[object]], **given: object) -> Callable[..., Awaitable[object]]:
+        """Make a tool of work, or of a route, with these of its parameters given; what goes wrong is told to the host."""
+
+        @wraps(work)
+        async def tool(**asked: object) -> object:
+            try:
+                made = await work(**given, **asked)
+                streamed = isinstance(made, StreamingResponse)
+                return "".join([str(part) async for part in made.body_iterator]) if streamed else made
+            except NotFeasible as error:
+                splits = f" Narrower questions that would work: {' | '.join(error.splits)}" if error.splits else ""
+                raise ToolError(f"{error}{splits}") from error
+            except (DossierError, ApiError) as error:
+                raise ToolError(getattr(error, "notice", str(error))) from error
+
+        whole = signature(work)
+        left = [one for name, one in whole.parameters.items() if name not in given]
+        tool.__signature__ = whole.replace(parameters=left)  # type: ignore[attr-defined]
+        return tool
 
     async def research(question: str, ctx: "Calling", tier: Tier | None = None) -> ResearchResult:
         """Research a question and return a report in which every statement cites its source."""
-        async with told():
-            planned, job = await taken_up(team, question, RunOptions(tier=tier), owner)
-            await ctx.report_progress(1, None, "Planned: " + "; ".join(query.intent for query in planned.queries))
-            try:
-                async for tree, line in progress(job, heartbeat_s=5.0):
-                    if line:
-                        await ctx.report_progress(tree.seq + 1, None, line)
-            finally:
-                team.jobs.leave(job)
-            made = answer(team, planned, job)
+        planned, job = await taken_up(team, question, RunOptions(tier=tier), owner)
+        await ctx.report_progress(1, None, "Planned: " + "; ".join(query.intent for query in planned.queries))
+        try:
+            async for tree, line in progress(job, heartbeat_s=5.0):
+                if line:
+                    await ctx.report_progress(tree.seq + 1, None, line)
+        finally:
+            team.jobs.leave(job)
+        made = answer(team, planned, job)
         return ResearchResult(
-            report=made.final_answer,
-            summary=made.summary,
-            grade=made.metadata.grade,
-            confidence=made.confidence,
+            report=made.final_answer, summary=made.summary, grade=made.metadata.grade, confidence=made.confidence,
             sources=[one.model_dump(mode="json", exclude_none=True) for one in made.sources],
-            insufficient=made.insufficient_termination,
-            job_id=made.metadata.job_id,
-        )
+            insufficient=made.insufficient_termination, job_id=made.metadata.job_id,
+        )  # fmt: skip
 
     async def search(query: str, max_results: int = 8) -> SearchResults:
         """List documents that match, without reading them."""
-        async with told():
-            found = await team.searcher.search(SearchQuery(text=query, max_results=max(1, min(50, max_results))), 30.0)
+        found = await team.searcher.search(SearchQuery(text=query, max_results=max(1, min(50, max_results))), 30.0)
         hits = [{"title": hit.title, "url": hit.url, "snippet": hit.snippet} for hit in found.hits]
         return SearchResults(provider=found.provider, results=hits)
 
     # Annotations are read at run time, by names that only stand in this function.
     research.__annotations__ |= {"ctx": Context, "tier": Tier | None, "return": ResearchResult}
-    server.add_tool(research)
-    server.add_tool(search)
+    for work in (research, search):
+        server.add_tool(tool_of(work))
     if team.memory is not None:
         for route in (one for one in memory_api.routes if isinstance(one, APIRoute)):
-            tool = _tool_of(route.endpoint, {"owner": owner, "store": team.memory}, told)
+            tool = tool_of(route.endpoint, owner=owner, store=team.memory)
             server.add_tool(tool, f"memory_{route.name.strip('_')}", structured_output=False)
     return server
 
