@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse, Response, StreamingResponse
 from agents.api.access import Here
 from agents.api.error_responses import ERRORS, kinds, not_found
 from agents.api.reports import Found, fragment, quote_of, quoted_data, quoted_page, report_of, written
-from agents.api.tree import Tree, live_tree
+from agents.api.tree import FeedText, Tree, live_tree
 from agents.core.events import Numbered
 from agents.jobs.attempt import Attempt
 from agents.jobs.job import Job
@@ -21,28 +21,16 @@ KEPT = 500  # messages of a run that are kept for those who watch; who is furthe
 
 
 def _message(tree: Tree, numbered: Numbered) -> str:
-    changed = tree.take(numbered)
+    changed, event, line = tree.take(numbered), numbered.event, tree.line or FeedText(text="")
     rows = [tree.node(path).model_dump() for path in changed]
+    state = {name: getattr(tree, name) for name in ("status", "stage", "now", "note", "ending", "kept")}
     data = {
-        "seq": numbered.seq,
-        "seconds": numbered.seconds,
-        "kind": numbered.event.kind,
-        "event": numbered.event.model_dump(mode="json"),
+        "seq": numbered.seq, "seconds": numbered.seconds, "kind": event.kind, "event": event.model_dump(mode="json"),
         # The row that the event is about, and that one with all above it, whose sums changed too.
-        "node": rows[0] if rows else None,
-        "nodes": rows,
-        "status": tree.status,
-        "stage": tree.stage,
-        "now": tree.now,
-        "note": tree.note,
-        "feed_text": tree.line.text if tree.line else "",
-        "feed_form": tree.line.form if tree.line else "",
-        "feed_values": tree.line.values if tree.line else {},
-        "usage": tree.spent().model_dump(),
-        "ending": tree.ending,
-        "kept": tree.kept,
-    }
-    return f"id: {numbered.seq}\nevent: {numbered.event.kind}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
+        "node": rows[0] if rows else None, "nodes": rows, **state, "usage": tree.spent().model_dump(),
+        "feed_text": line.text, "feed_form": line.form, "feed_values": line.values,
+    }  # fmt: skip
+    return f"id: {numbered.seq}\nevent: {event.kind}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
 
 
 class SharedMessages:

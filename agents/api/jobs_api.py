@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, Query, Response
 from agents.api.access import Here, Owner
 from agents.api.app_state import Site
 from agents.api.error_responses import ERRORS, ApiError, as_api_error, not_found
-from agents.api.payloads import GuidanceRequest, JobAccepted, JobRequest, Key, PlannerStart, Runtime, TaskRequest
+from agents.api.payloads import Dates, GuidanceRequest, JobAccepted, JobRequest, Key, PlannerStart, Runtime, TaskRequest
 from agents.api.reports import Found, forget_texts, given_to, report_of
 from agents.api.run_routes import status_url
 from agents.api.tree import live_tree, steer
@@ -57,22 +57,16 @@ async def brief_of(team: Team, sent: JobRequest) -> contracts.Brief:
         minutes = TIERS[sent.complexity_tier].minutes
     # Taken as they are; the plan that the job drafts is held against the bounds by code.
     unjudged = {"feasible": True, "reason": "Not judged beforehand; its plan decides.", "depth_estimate": 1}
-    domains = sent.domains or []
+    domains, dates = sent.domains or [], sent.dates or Dates()
     brief = contracts.Brief(
-        question="\n".join(texts),
+        question="\n".join(texts), language=sent.language or language_of(texts[0]), minutes=minutes,
+        mode=sent.mode or "standard", tier=sent.complexity_tier,
         queries=tuple(contracts.Query.model_validate({"text": text, **unjudged}) for text in texts),
-        language=sent.language or language_of(texts[0]),
-        mode=sent.mode or "standard",
-        tier=sent.complexity_tier,
-        minutes=minutes,
         domains=tuple(domain for domain in domains if not domain.startswith("-")),
         exclude_domains=tuple(domain[1:] for domain in domains if domain.startswith("-")),
-        date_from=sent.dates.from_ if sent.dates else None,
-        date_to=sent.dates.to if sent.dates else None,
-        seed_urls=tuple(url for text in texts for url in seeds_in(text)),
-        max_cost_usd=team.settings.max_cost_usd,
-        today=team.today(),
-    )
+        date_from=dates.from_, date_to=dates.to, seed_urls=tuple(url for text in texts for url in seeds_in(text)),
+        max_cost_usd=team.settings.max_cost_usd, today=team.today(),
+    )  # fmt: skip
     if team.engine.reasons:
         return brief
     return agreed(brief, await asyncio.gather(*(team.scope(ScopingState(), text) for text in texts)))

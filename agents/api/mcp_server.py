@@ -183,8 +183,9 @@ def mcp_server(team: Team, owner: str) -> "FastMCP[object]":
         async def tool(**asked: object) -> object:
             try:
                 made = await work(**given, **asked)
-                streamed = isinstance(made, StreamingResponse)
-                return "".join([str(part) async for part in made.body_iterator]) if streamed else made
+                if isinstance(made, StreamingResponse):
+                    return "".join([str(part) async for part in made.body_iterator])
+                return made
             except NotFeasible as error:
                 splits = f" Narrower questions that would work: {' | '.join(error.splits)}" if error.splits else ""
                 raise ToolError(f"{error}{splits}") from error

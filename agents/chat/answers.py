@@ -200,14 +200,12 @@ def _queries(queries: tuple[Query, ...], said: str = "") -> list[Props]:
     """Number queries; a reason that was said above, or only repeats the question, is left out."""
     return [
         {
-            "n": number,
-            "text": query.text,
-            "feasible": query.feasible,
+            "n": number, "text": query.text, "feasible": query.feasible,
             "reason": "" if query.reason in said or query.reason == query.text else query.reason,
             "splits": [] if query.feasible else list(query.suggested_split),
         }
         for number, query in enumerate(queries, start=1)
-    ]
+    ]  # fmt: skip
 
 
 def contract_card(shown: ShowContract, words: ChatTexts) -> Props:
@@ -259,12 +257,10 @@ def run_card(job: Job, contract: Contract, words: ChatTexts) -> Props:
     """Name a run: the live card holds only a job id and reads the rest from our routes."""
     minutes = contract.caps.minutes
     return {
-        "lang": words.language,
-        "job_id": job.id,
+        "lang": words.language, "job_id": job.id, "minutes": minutes,
         "title": contract.plans[0].query if len(contract.plans) == 1 else job.title,
-        "minutes": minutes,
         "reserve_s": synthesis_reserve_s(None if minutes is None else minutes * 60),
-    }
+    }  # fmt: skip
 
 
 def _item(branch: Node | Leaf, number: str, words: ChatTexts) -> Props:

@@ -95,25 +95,18 @@ def dialog(team: Team, given: Preferences, words: ChatTexts) -> list[Any]:
     """Lay out the settings dialog as they stand."""
     shown = given.offered(team.model_choices, team.places).shown
 
-    def select(name: str, labels: Mapping[str, str], label: str = "", about: str | None = None) -> Select:
+    def select(name: str, labels: Mapping[str, str], label: str = "") -> Select:
         items = {label: value for value, label in {USUAL: words.said(USUAL), **labels}.items()}
-        return Select(
-            id=name, label=label or words(f"{name}_label"), items=items, initial_value=shown.get(name, USUAL),
-            description=about if label else words(f"{name}_about"),
-        )  # fmt: skip
+        about = {"label": label} if label else {"label": words(f"{name}_label"), "description": words(f"{name}_about")}
+        return Select(id=name, items=items, initial_value=shown.get(name, USUAL), **about)
 
-    english = ChatTexts("en").languages
+    english, example = ChatTexts("en").languages, "example.org, example.com"
+    about = {"label": words("exclude_label"), "description": words("exclude_about")}
     research = [
         select("time", {name: words.minutes(time) if time else words.said(name) for name, time in TIMES.items()}),
         select("depth", {depth: words(depth) for depth in get_args(frozen.Mode)}),
         select("language", dict(zip(english, words.languages, strict=True))),
-        TextInput(
-            id="exclude",
-            label=words("exclude_label"),
-            initial=shown["exclude"],
-            placeholder="example.org, example.com",
-            description=words("exclude_about"),
-        ),
+        TextInput(id="exclude", initial=shown["exclude"], placeholder=example, **about),
     ]
     if team.memory is not None:
         research.append(select("memory", {NO_MEMORY: words.said(NO_MEMORY)}))
@@ -143,8 +136,7 @@ class Chat:
         self.history = History(data / "chat.db", Uploads(data / "uploads"))
         self.outcomes = Outcomes(self.team.jobs, self.history)
         self.history.on_deleted = self._deleted
-        self._probing: asyncio.Task[None] | None = None
-        self._surveying: asyncio.Task[None] | None = None
+        self._background: list[asyncio.Task[None]] = []
         self._survey = CorpusSurvey()
         """Of the user's library, once it is read: no first page waits for thousands of documents."""
         self._warm = False
@@ -159,9 +151,8 @@ class Chat:
             if job.thread_id:
                 self.outcomes.watch(job, job.thread_id, await self.history.get_user(job.owner))
         # In the background: the first page must not wait for a network that may not be there.
-        self._probing = asyncio.create_task(self.site.reach.ask(self.team), name="probe")
-        if not self.team.sample:
-            self._surveying = asyncio.create_task(self._surveyed(), name="survey")
+        looking = [self.site.reach.ask(self.team), *([] if self.team.sample else [self._surveyed()])]
+        self._background = [asyncio.create_task(work) for work in looking]
 
     async def _surveyed(self) -> None:
         try:
@@ -172,7 +163,7 @@ class Chat:
 
     async def close(self) -> None:
         """Stop all runs, and let their chats know."""
-        for task in filter(None, (self._probing, self._surveying)):
+        for task in self._background:
             task.cancel()
         await self.team.close()
         await self.outcomes.close()
@@ -213,20 +204,18 @@ class Chat:
         """Set up the page at hand: commands, pickers and settings belong to the page, so every page gets them."""
         emitter, words = cl.context.emitter, frame_words()
         given = kept(Preferences, await self.history.settings(self.owner))
-        icons = {"research": "search"} if self.team.memory is None else {"research": "search", "memory": "library"}
-        about = {"button": False, "persistent": False}
+        icons = {"research": "search"} | ({} if self.team.memory is None else {"memory": "library"})
+        plain = {"button": False, "persistent": False}
         commands: list[Any] = [
-            {"id": name, "description": words(f"command_{name}"), "icon": icon, **about} for name, icon in icons.items()
+            {"id": name, "description": words(f"command_{name}"), "icon": icon, **plain} for name, icon in icons.items()
         ]
         depths = [
             modes.ModeOption(
-                id=depth,
-                name=words("depth_is", depth=words(depth)),
+                id=depth, name=words("depth_is", depth=words(depth)), default=(given.mode or "standard") == depth,
                 description=words("rounds_up_to", rounds=bounds.rounds),
-                default=(given.mode or "standard") == depth,
             )
             for depth, bounds in MODES.items()
-        ]
+        ]  # fmt: skip
         await emitter.set_commands(commands)
         await emitter.set_modes([modes.Mode(id="depth", name=words("depth_label"), options=depths)])
         await cl.ChatSettings(dialog(self.team, given, words)).send()

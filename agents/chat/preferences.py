@@ -42,11 +42,9 @@ class Preferences(Frozen):
 
     def offered(self, models: tuple[str, ...], places: tuple[Place, ...]) -> "Preferences":
         """Leave out what this server cannot do (any more): a model without its key, a place that is not there."""
+        known = tuple((role, name) for role, name in self.models if name in models)
         return self.model_copy(
-            update={
-                "models": tuple((role, name) for role, name in self.models if name in models),
-                "places": self.places if set(self.places) < set(places) else (),
-            }
+            update={"models": known, "places": self.places if set(self.places) < set(places) else ()}
         )
 
     @classmethod
@@ -112,15 +110,11 @@ def preferred(scope: ScopingState, given: Preferences) -> ScopingState:
         "time": time, "depth": given.mode == scope.mode, "exclude": given.exclude_domains, "places": places,
         "models": given.models,
     }  # fmt: skip
-    return scope.model_copy(
-        update={
-            "minutes": given.minutes if time else scope.minutes,
-            "exclude_domains": tuple(dict.fromkeys((*scope.exclude_domains, *given.exclude_domains))),
-            "places": places or scope.places,
-            "models": given.models,
-            "preset": tuple(name for name, is_set in marks.items() if is_set),
-        }
-    )
+    exclude = tuple(dict.fromkeys((*scope.exclude_domains, *given.exclude_domains)))
+    preset = tuple(name for name, is_set in marks.items() if is_set)
+    minutes = given.minutes if time else scope.minutes
+    begun = {"minutes": minutes, "exclude_domains": exclude, "places": places or scope.places}
+    return scope.model_copy(update={**begun, "models": given.models, "preset": preset})
 
 
 def in_language(scope: ScopingState, given: Preferences) -> ScopingState:
@@ -157,22 +151,16 @@ def edited(scope: ScopingState, edit: Edit) -> ScopingState:
         left = [name for name in before if name not in {*other, *edit.lift} and not edit.all_domains]
         return tuple(dict.fromkeys((*left, *more)))
 
-    return scope.model_copy(
-        update={
-            "queries": queries,
-            "mode": edit.mode or scope.mode,
-            "minutes": edit.minutes if edit.time_given else scope.minutes,
-            "domains": domains(scope.domains, edit.domains, edit.exclude_domains),
-            "exclude_domains": domains(scope.exclude_domains, edit.exclude_domains, edit.domains),
-            "language": edit.language or scope.language,
-            "date_from": date_from,
-            "date_to": date_to,
-            "files": files,
-            "places": scope.places if edit.places is None else edit.places,
-            "memory": None if edit.memory is False else scope.memory,
-            "preset": tuple(name for name in scope.preset if name not in spoken),
-        }
-    )
+    now = {
+        "queries": queries, "files": files, "mode": edit.mode or scope.mode, "language": edit.language or scope.language,
+        "minutes": edit.minutes if edit.time_given else scope.minutes, "date_from": date_from, "date_to": date_to,
+        "domains": domains(scope.domains, edit.domains, edit.exclude_domains),
+        "exclude_domains": domains(scope.exclude_domains, edit.exclude_domains, edit.domains),
+        "places": scope.places if edit.places is None else edit.places,
+        "memory": None if edit.memory is False else scope.memory,
+        "preset": tuple(name for name in scope.preset if name not in spoken),
+    }  # fmt: skip
+    return scope.model_copy(update=now)
 
 
 def _without(items: Sequence[T], numbers: Sequence[int], missing: str) -> tuple[T, ...]:

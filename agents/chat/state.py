@@ -141,15 +141,8 @@ class ChatState(Frozen):
     def without_last_edit(self) -> "ChatState":
         """Go back to the draft before; only where there is one."""
         *former, draft = self.former
-        return self.model_copy(
-            update={
-                "scope": draft.scope,
-                "contract": draft.contract,
-                "former": tuple(former),
-                "drafts": self.drafts + 1,
-                "by_hand": bool(former) and self.by_hand,
-            }
-        )
+        left = {"former": tuple(former), "drafts": self.drafts + 1, "by_hand": bool(former) and self.by_hand}
+        return self.model_copy(update={"scope": draft.scope, "contract": draft.contract, **left})
 
     @property
     def texts(self) -> set[str]:

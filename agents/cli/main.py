@@ -79,21 +79,12 @@ def run(
         logging.basicConfig(level=settings.log_level, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
         from agents.cli.headless import research
 
-        code = asyncio.run(
-            research(
-                settings,
-                question,
-                mode="deep" if deep else "standard",
-                tier=tier,
-                minutes=minutes,
-                challenge=not no_challenge,
-                json_file=json_file,
-                out=out,
-                refresh=refresh,
-                goes_on=goes_on,
-                memory=None if no_memory else "local",
-            )
-        )
+        work = research(
+            settings, question, mode="deep" if deep else "standard", tier=tier, minutes=minutes,
+            challenge=not no_challenge, json_file=json_file, out=out, refresh=refresh, goes_on=goes_on,
+            memory=None if no_memory else "local",
+        )  # fmt: skip
+        code = asyncio.run(work)
     raise typer.Exit(code)
 
 

@@ -258,7 +258,7 @@ async def test_starters_are_such_as_the_samples_answer_or_drawn_from_ones_own_do
     assert len(await with_sample.starters()) == 3
     assert await own.starters() == []  # nothing is read yet
     await own.open()
-    await own._surveying
+    await asyncio.gather(*own._background)
     offered = await own.starters(None, "de-AT")
     total = (await own.team.context().survey("")).total
     assert [one.message for one in offered] == [one.label.partition("\n")[2] for one in offered]
