@@ -10,40 +10,25 @@ from datetime import datetime
 from agents.chat import answers
 from agents.chat import state as talk
 from agents.chat.commands import Command, Edit, Part, Pick, Recall, Start, Wish, read, read_edit
-from agents.chat.preferences import Preferences, edited, in_language, preferred
+from agents.chat.preferences import edited, in_language, preferred
 from agents.chat.runs import RunTalk
-from agents.chat.state import After, Button, ChatState, Refuse, Say, Show, Started, splits_of
+from agents.chat.state import After, Button, ChatState, Refuse, Say, Started, splits_of
 from agents.chat.texts import cut, speaks
 from agents.contracts.contract import DEFAULT_MINUTES
 from agents.contracts.frozen import Mode
 from agents.core.errors import DossierError
-from agents.core.role import OnText
 from agents.nlp.tokens import content_words
 from agents.report.earlier import known_lines
 from agents.research.scoping.authorization import ResearchCommand
 from agents.research.scoping.turn import ScopingState, checked
 from agents.search.uploads import UploadResult
-from agents.team import Team
 
 LONG = 3_000  # characters of a message from which on it is a document with a question, not a question
 _SAID_BACK = 160  # characters of a message that are said back
 
 
 class Conversation(RunTalk):
-    """One chat between a user and the manager, whose reply `on_text` is given piece by piece, while it is written."""
-
-    def __init__(
-        self,
-        team: Team,
-        state: ChatState,
-        *,
-        show: Show,
-        on_text: OnText | None = None,
-        owner: str = "",
-        preferences: Preferences = Preferences(),
-    ) -> None:
-        super().__init__(team, state, owner, show)
-        self.on_text, self.preferences = on_text, preferences.offered(team.model_choices, team.places)
+    """One chat between a user and the manager."""
 
     async def hear(
         self,

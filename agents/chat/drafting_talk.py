@@ -3,12 +3,13 @@
 from agents.chat import answers
 from agents.chat.commands import Edit, Part, Start, Wish, read, read_edit
 from agents.chat.plan_edits import CardEdit, edit_plans, place_named, place_of, refreshed
-from agents.chat.preferences import changes, edited
+from agents.chat.preferences import Preferences, changes, edited
 from agents.chat.state import Button, ChatState, Draft, Refuse, Say, Show, ShowContract, ShowScope, Stage, own_splits
 from agents.chat.texts import ChatTexts
 from agents.contracts.contract import Brief, Contract
 from agents.contracts.plan import Plan
 from agents.core.errors import BadRequest, DossierError, NotFeasible
+from agents.core.role import OnText
 from agents.jobs.job import Job
 from agents.memory.knowledge import LOCAL_OWNER
 from agents.research.planning.freeze_contract import bounds_of
@@ -25,8 +26,19 @@ class Drafting:
 
     _in_place = False  # the edit at hand was made on the card
 
-    def __init__(self, team: Team, state: ChatState, owner: str, show: Show) -> None:
-        self.team, self.state, self.owner, self.show = team, state, owner, show
+    def __init__(
+        self,
+        team: Team,
+        state: ChatState,
+        *,
+        show: Show,
+        on_text: OnText | None = None,
+        owner: str = "",
+        preferences: Preferences = Preferences(),
+    ) -> None:
+        self.team, self.state, self.owner = team, state, owner
+        self.show, self.on_text = show, on_text  # the latter is given the manager's reply while it is written
+        self.preferences = preferences.offered(team.model_choices, team.places)
         self.memory_of = owner or LOCAL_OWNER  # whose knowledge base is meant
 
     @property

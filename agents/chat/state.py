@@ -5,7 +5,6 @@ What the chat does in answer to a message, as values: the renderer draws them, t
 
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from agents.chat.commands import Pick
@@ -28,38 +27,33 @@ class Button(NamedTuple):
     says: str
 
 
-@dataclass(frozen=True)
-class Say:
+class Say(NamedTuple):
     """Plain words, as Markdown; with buttons it asks something that can be answered by typing, too."""
 
     text: str
     buttons: tuple[Button, ...] = ()
 
 
-@dataclass(frozen=True)
-class Refuse:
+class Refuse(NamedTuple):
     """Plain words that say why something was not done."""
 
     text: str
 
 
-@dataclass(frozen=True)
-class ManagerReply:
+class ManagerReply(NamedTuple):
     """The manager's words; they may have been streamed already."""
 
     text: str
 
 
-@dataclass(frozen=True)
-class ShowScope:
+class ShowScope(NamedTuple):
     """The verdict on the queries, with narrower ones to choose from."""
 
     scope: ScopingState
     usual: PastRun  # what a question of the usual size takes here
 
 
-@dataclass(frozen=True)
-class ShowContract:
+class ShowContract(NamedTuple):
     """The draft that the phrase would bind."""
 
     contract: Contract
@@ -70,8 +64,7 @@ class ShowContract:
     in_place: bool = False  # it takes the place of the card it was edited on; else it is a message of its own
 
 
-@dataclass(frozen=True)
-class Started:
+class Started(NamedTuple):
     """A run was authorized and has begun."""
 
     job: Job
@@ -156,9 +149,7 @@ class ChatState(Frozen):
             return "running"
         if self.contract is not None:
             return "draft"
-        if self.scope.queries:
-            return "scoping"
-        return "report" if self.job_id else "empty"
+        return "scoping" if self.scope.queries else "report" if self.job_id else "empty"
 
 
 def splits_of(scope: ScopingState) -> tuple[str, ...]:
