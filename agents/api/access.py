@@ -7,9 +7,8 @@ Files on their way into the chat: bounded before they are read, kept even when e
 reads a whole upload before it looks at its size, fails on an empty one, and gives HTML back as HTML.
 """
 
-import mimetypes
+import os
 import re
-import uuid
 from collections.abc import Callable
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -86,36 +85,6 @@ MOST_HELD = 2_000_000_000
 """Bytes of files that lie on the disk for the open pages of one user, at most; each page's go an hour after it closed."""
 TOO_MANY = "Too many files lie here already. Close other chats, or try again in an hour."
 TOO_LONG = f"The body is longer than {MAX_BODY:,} bytes. Put long texts into your library."
-
-
-def take_uploads() -> None:
-    """Teach Chainlit's sessions to keep empty files, so that the chat can say that they are, and not endlessly many; once."""
-    if getattr(WebsocketSession, "dossier_uploads", False):
-        return
-    WebsocketSession.dossier_uploads = True
-    persist = WebsocketSession.persist_file
-
-    async def persist_file(
-        self: WebsocketSession, name: str, mime: str, path: str | None = None, content: bytes | str | None = None
-    ) -> dict[str, object]:
-        held = [one.files for one in ws_sessions_id.values() if one.user == self.user]
-        if sum(file["size"] for files in held for file in files.values()) + len(content or b"") > MOST_HELD:
-            raise HTTPException(413, TOO_MANY)
-        if path or content:
-            kept: dict[str, object] = await persist(self, name, mime, path, content)
-            return kept
-        self.files_dir.mkdir(exist_ok=True)
-        file_id = str(uuid.uuid4())
-        place = (self.files_dir / file_id).with_suffix(mimetypes.guess_extension(mime) or "")
-        place.touch()
-        self.files[file_id] = {"id": file_id, "path": place, "name": name, "type": mime, "size": 0}
-        return {"id": file_id}
-
-    WebsocketSession.persist_file = persist_file
-    # What a file is, its bytes tell when it is read; the browser's word for it counts for nothing.
-    chainlit_server.validate_file_mime_type = lambda file, spec: None
-    # A file that was dropped is shown by its name: a viewer of its pages would push the talk off the screen.
-    Element.infer_type_from_mime = classmethod(lambda cls, mime_type: "file")
 
 
 CSP = (
@@ -253,24 +222,30 @@ class BelowPath:
 
 
 def harden(host: str, port: int, path: str = "") -> None:
-    """Guard Chainlit's app; once, however often it is called."""
-    app = chainlit_server.app
-    if getattr(app.state, "dossier_hardened", False):
-        return
-    app.state.dossier_hardened = True
-    take_uploads()
+    """Guard Chainlit's app, and mend what its sessions do with files and memory."""
+    app, page = chainlit_server.app, chainlit_server.get_html_template
+    persist, delete = WebsocketSession.persist_file, WebsocketSession.delete
     app.add_middleware(Gate, host=host, port=port)
     if path:
         app.add_middleware(BelowPath, path=path)
 
-    page: Callable[[str], str] = chainlit_server.get_html_template
-    chainlit_server.get_html_template = lambda root_path: _OUTSIDE.sub("", page(root_path))
-
-    delete = WebsocketSession.delete
+    async def persist_file(
+        self: WebsocketSession, name: str, mime: str, path: str | None = None, content: bytes | str | None = None
+    ) -> object:
+        """Keep empty files too, so that the chat can say that they are, and not endlessly many."""
+        held = [one.files for one in ws_sessions_id.values() if one.user == self.user]
+        if sum(file["size"] for files in held for file in files.values()) + len(content or b"") > MOST_HELD:
+            raise HTTPException(413, TOO_MANY)
+        return await persist(self, name, mime, path or (None if content else os.devnull), content)
 
     async def delete_whole(self: WebsocketSession) -> None:
         await delete(self)
         # Chainlit keeps every message of every session for ever.
         chat_contexts.pop(self.id, None)
 
-    WebsocketSession.delete = delete_whole
+    WebsocketSession.persist_file, WebsocketSession.delete = persist_file, delete_whole
+    chainlit_server.get_html_template = lambda root_path: _OUTSIDE.sub("", page(root_path))
+    # What a file is, its bytes tell when it is read; the browser's word for it counts for nothing.
+    chainlit_server.validate_file_mime_type = lambda file, spec: None
+    # A file that was dropped is shown by its name: a viewer of its pages would push the talk off the screen.
+    Element.infer_type_from_mime = classmethod(lambda cls, mime_type: "file")

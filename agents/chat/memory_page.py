@@ -49,10 +49,9 @@ class _AsPage(APIRoute):
 
         async def answered(request: Request) -> Response:
             words = _words(request)
-            if site_of(request).team.memory is None:
-                return _page(words, words("known_off"), status=501)
             try:
-                return await shown(request)
+                off = site_of(request).team.memory is None
+                return _page(words, words("known_off"), status=501) if off else await shown(request)
             except MemoryDown as error:
                 return _page(words, words.notice(error), status=502)
 
@@ -106,8 +105,7 @@ async def listed(
 @memory_page.get(PAGE + "/quote/{item_id}")
 async def opened(item_id: str, owner: Owner, site: Here, store: Known, words: Words, format: str = "") -> Response:
     """Show the words of a fact in their source as it was read: all of it, or those around them where it is gone."""
-    found = await in_time(store.get(owner, Selection(ids=(item_id,))), ASKED_S)
-    item = found[0] if found else None
+    (item,) = await in_time(store.get(owner, Selection(ids=(item_id,))), ASKED_S) or (None,)
     if item is None or item.fact is None or item.source is None:
         if format == "json":
             raise not_found("Nothing is known under this id.")
