@@ -331,14 +331,14 @@ class Chat:
                 await renderer.draw(effect)
 
             conversation = Conversation(
-                self.team, before, show=show, on_text=renderer.streamed.on_text, owner=owner,
+                self.team, before, show=show, on_text=renderer.on_text, owner=owner,
                 preferences=kept(Preferences, await self.history.settings(owner)),
             )  # fmt: skip
             here, waits = contextvars.copy_context(), set[asyncio.Task[None]]()
 
             def wait(said: Said) -> None:
                 # It is told by whoever asks the provider, which may be a run, or another chat.
-                aside = renderer.streamed.aside(conversation.words.said(said))
+                aside = renderer.aside(conversation.words.said(said))
                 waits.add(asyncio.get_running_loop().create_task(aside, context=here))
 
             self.team.pauses.others.append(wait)

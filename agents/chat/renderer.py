@@ -77,57 +77,46 @@ async def _sent(message: cl.Message, element: cl.CustomElement | None = None) ->
     return message
 
 
-class Streamed:
-    """The manager's words while they are written."""
-
-    def __init__(self) -> None:
-        self.message: cl.Message | None = None
-        self._said, self._sent_at = "", 0.0
-
-    async def on_text(self, piece: str) -> None:
-        """Take the next piece."""
-        self._said += piece
-        if time.monotonic() - self._sent_at >= PIECE_S:
-            await self._show(self._said)
-
-    async def aside(self, text: str) -> None:
-        """Say meanwhile what is waited for, until there are other words to say."""
-        await self._show(f"{self._said}\n\n{text}".strip())
-
-    async def _show(self, whole: str) -> None:
-        if own_links(whole) != whole:
-            return  # what leads elsewhere is never shown, also not until the whole is there
-        self.message, self._sent_at = self.message or cl.Message(content=""), time.monotonic()
-        await self.message.stream_token(whole, is_sequence=True)
-
-    async def whole(self, text: str, element: cl.CustomElement | None = None) -> cl.Message:
-        """Put the whole reply, with its card, in the place of what was streamed; it is what is kept."""
-        message = self.message or cl.Message(content="")
-        self.message, self._said = None, ""
-        message.content = own_links(text)
-        return await _sent(message, element)
-
-    async def broken_off(self) -> None:
-        """Keep what was said before it broke off."""
-        if self.message is not None and (said := self._said.strip()):
-            await self.whole(f"{said} …")
-
-
 class Renderer:
-    """Draws the effects of one answer."""
+    """Draws the effects of one answer, and the manager's words while they are written."""
 
     def __init__(self, history: History, cards: tuple[ShownCard, ...]) -> None:
         self.history, self.cards = history, cards
         self.words = ChatTexts()  # in the language that the chat answers in
-        self.streamed = Streamed()
         self._reply = ""  # words, until it is known whether a card belongs to them
+        self._message: cl.Message | None = None
+        self._said, self._sent_at = "", 0.0
+
+    async def on_text(self, piece: str) -> None:
+        """Take the next piece of the manager's words."""
+        self._said += piece
+        if time.monotonic() - self._sent_at >= PIECE_S:
+            await self._stream(self._said)
+
+    async def aside(self, text: str) -> None:
+        """Say meanwhile what is waited for, until there are other words to say."""
+        await self._stream(f"{self._said}\n\n{text}".strip())
+
+    async def _stream(self, whole: str) -> None:
+        if own_links(whole) != whole:
+            return  # what leads elsewhere is never shown, also not until the whole is there
+        self._message, self._sent_at = self._message or cl.Message(content=""), time.monotonic()
+        await self._message.stream_token(whole, is_sequence=True)
+
+    async def _whole(self, text: str, element: cl.CustomElement | None = None) -> cl.Message:
+        """Put the whole reply, with its card, in the place of what was streamed; it is what is kept."""
+        message = self._message or cl.Message(content="")
+        self._message, self._said = None, ""
+        message.content = own_links(text)
+        return await _sent(message, element)
 
     async def done(self) -> None:
-        """Show what is still held back, also when something went wrong."""
+        """Show what is still held back, also when something went wrong, and keep what was said before it broke off."""
         if self._reply:
             reply, self._reply = self._reply, ""
-            await self.streamed.whole(reply)
-        await self.streamed.broken_off()
+            await self._whole(reply)
+        if self._message is not None and (said := self._said.strip()):
+            await self._whole(f"{said} …")
 
     async def draw(self, effect: Effect) -> None:
         """Show one effect."""
@@ -169,28 +158,18 @@ class Renderer:
     async def _card(self, name: str, props: Props, line: str) -> None:
         """Show a card below its line, until a later one puts it out of use."""
         element = _element(name, props)
-        message = await self.streamed.whole(line, element)
+        message = await self._whole(line, element)
         self.cards = (*self.cards, ShownCard(element_id=element.id, message_id=message.id, name=name))
 
     async def _redraw(self, props: Props) -> bool:
         """Put another draft in the place of the card on the table; False without one."""
         shown = next((card for card in reversed(self.cards) if card.name == "ContractCard"), None)
-        element = await self.history.get_element(cl.context.session.thread_id, shown.element_id) if shown else None
-        if shown is None or element is None:
+        if shown is None or not await self._change(shown.element_id, props):
             return False
-        step = await self.history.reword(shown.message_id, self.words("phrase_line"))
-        if step is not None:
+        if (step := await self.history.reword(shown.message_id, self.words("phrase_line"))) is not None:
             await cl.context.emitter.update_step(step)
             await mirror(step, "update_message")
-        await self._changed(element, props)
         return True
-
-    async def _changed(self, element: Any, props: Props) -> None:
-        """Put other props in the place of an element's, in the history and in every tab."""
-        await self.history.put_props(element["id"], props)
-        changed = {**element, "props": props}
-        await cl.context.emitter.send_element(changed)
-        await to_others("element", changed)
 
     async def _retire(self, state: str) -> None:
         """Put the cards before this one out of use, so that nobody acts on what no longer stands."""
@@ -199,11 +178,16 @@ class Renderer:
             props: Props = {"active": False} if card.name == "ScopeCard" else {"state": state, "ready": False}
             await self._change(card.element_id, props)
 
-    async def _change(self, element_id: str, props: Props) -> None:
-        """Put some other props into an element that the history holds."""
+    async def _change(self, element_id: str, props: Props) -> bool:
+        """Put other props into an element, in the history and in every tab; False where the history holds none."""
         element = await self.history.get_element(cl.context.session.thread_id, element_id)
-        if element is not None:
-            await self._changed(element, {**(element.get("props") or {}), **props})
+        if element is None:
+            return False
+        changed = {**element, "props": {**(element.get("props") or {}), **props}}
+        await self.history.put_props(element_id, changed["props"])
+        await cl.context.emitter.send_element(changed)
+        await to_others("element", changed)
+        return True
 
 
 log = logging.getLogger(__name__)
