@@ -12,7 +12,6 @@ import sqlite3
 import urllib.parse
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +58,6 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
 
     def __init__(self, path: Path, uploads: "Uploads") -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with closing(sqlite3.connect(path)) as db, db:
-            db.executescript(Path(__file__).with_name("history.sql").read_text("utf-8"))
         super().__init__(f"sqlite+aiosqlite:///{path}", storage_provider=uploads)
         self._write = asyncio.Lock()
         self._tickets: dict[str, int] = {}
@@ -68,10 +65,12 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         self.on_deleted: Callable[[str, str, str | None], Awaitable[None]] | None = None
         """Told of a chat that was deleted: its id, whose it was, and how its talk stood."""
 
-        self._thread = ThreadPoolExecutor(1, "chat-history")
-        """One thread of its own, which alone has the connection open."""
-        self._path = path
-        self._connection: sqlite3.Connection | None = None
+        self._thread = ThreadPoolExecutor(1, "chat-history")  # which alone uses the connection
+        self._db = sqlite3.connect(path, timeout=10.0, check_same_thread=False)
+        self._db.row_factory = sqlite3.Row
+        for pragma in ("journal_mode=WAL", "synchronous=NORMAL"):
+            self._db.execute(f"PRAGMA {pragma}")
+        self._db.executescript(Path(__file__).with_name("history.sql").read_text("utf-8"))
 
     # ---- writing, in order
 
@@ -112,22 +111,12 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
             return None
 
     def _ran(self, query: str, bound: dict[str, Any]) -> Any:
-        if self._connection is None:
-            self._connection = sqlite3.connect(self._path, timeout=10.0)
-            self._connection.row_factory = sqlite3.Row
-            for pragma in ("journal_mode=WAL", "synchronous=NORMAL"):
-                self._connection.execute(f"PRAGMA {pragma}")
-        with self._connection as db:
+        with self._db as db:
             cursor = db.execute(query, bound)
             return cursor.rowcount if cursor.description is None else self.clean_result(list(map(dict, cursor)))
 
     async def update_thread(
-        self,
-        thread_id: str,
-        name: str | None = None,
-        user_id: str | None = None,
-        metadata: Row | None = None,
-        tags: list[str] | None = None,
+        self, thread_id: str, name: str | None = None, user_id: str | None = None, **more: Any
     ) -> None:
         """Keep a thread, its name cut to what the side bar shows; one that was deleted does not come back."""
         if thread_id in self._deleted:
@@ -136,7 +125,7 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         short = (re.sub(r"\s+", " ", name).strip()[:THREAD_NAME] if name else "") or None
         if short is not None:
             short = await self._told_apart(thread_id, short, user_id)
-        await super().update_thread(thread_id, name=short, user_id=user_id, metadata=metadata, tags=tags)
+        await super().update_thread(thread_id, name=short, user_id=user_id, **more)
 
     async def _told_apart(self, thread_id: str, name: str, user_id: str | None) -> str:
         """Number a name that another chat of the user has: the same question asked twice is two lines in the side bar."""
@@ -276,8 +265,8 @@ def _step(row: Row) -> StepDict:
 class Uploads(BaseStorageClient):  # type: ignore[misc]
     """Files of elements in a folder. A key is `user/element/name`; the name is the uploader's, never part of a path."""
 
-    def __init__(self, folder: Path, prefix: str = "/files") -> None:
-        self.folder, self.prefix = folder.resolve(), prefix
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve()
         self.folder.mkdir(parents=True, exist_ok=True)
 
     @staticmethod
@@ -290,14 +279,7 @@ class Uploads(BaseStorageClient):  # type: ignore[misc]
         """Say where the file of a key lies."""
         return self.folder / self._parts(object_key)[0]
 
-    async def upload_file(
-        self,
-        object_key: str,
-        data: bytes | str,
-        mime: str = "application/octet-stream",
-        overwrite: bool = True,
-        content_disposition: str | None = None,
-    ) -> dict[str, Any]:
+    async def upload_file(self, object_key: str, data: bytes | str, **about: Any) -> dict[str, Any]:
         """Keep a file."""
         raw = data.encode() if isinstance(data, str) else data
         await asyncio.to_thread(self.path(object_key).write_bytes, raw)
@@ -306,7 +288,7 @@ class Uploads(BaseStorageClient):  # type: ignore[misc]
     async def get_read_url(self, object_key: str) -> str:
         """Say the address of a kept file: our own route, which checks the owner."""
         element, name = self._parts(object_key)
-        return f"{self.prefix}/{element}/{urllib.parse.quote(name, safe='')}"
+        return f"/files/{element}/{urllib.parse.quote(name, safe='')}"
 
     async def delete_file(self, object_key: str) -> bool:
         """Forget a file."""
