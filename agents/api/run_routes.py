@@ -74,7 +74,7 @@ async def _run(
     async def begun(fingerprint: str) -> Job:
         nonlocal planned
         planned = await plan_run(site.team, sent.task, wish, owner)
-        return await begin(site.team, planned, owner, key, fingerprint)
+        return await begin(site.team, planned, owner, key or "", fingerprint)
 
     job = await site.once(owner, key, f"{request.url.path}{sent.model_dump_json()}{tier}", begun)
     planned = planned or planned_of(job)
