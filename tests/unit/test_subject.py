@@ -198,6 +198,22 @@ def test_what_a_question_says_of_its_sources_is_no_thing_that_they_must_name():
     assert "mussel" in absent_words(part, [near])
 
 
+MOORINGS = "Did the chain moorings in Tolven Bay hurt the eelgrass, and what did the elastic moorings cost?"
+COST = "An elastic mooring costs a member EUR 2,350, and the compensation fund paid EUR 1,600 of it."
+
+
+@pytest.mark.parametrize(
+    ("title", "status"), [("The Creel, autumn 2022", "answered"), ("A harbour elsewhere", "partly")]
+)
+def test_a_part_without_a_name_of_its_own_is_answered_where_the_document_has_the_name_in_another_quote(title, status):
+    part = parts_of(MOORINGS)[-1]
+    rows = [
+        Told("a", COST, title, ""),
+        Told("b", "31 moorings in Tolven Bay belonged to boats.", "The Creel, autumn 2022", ""),
+    ]
+    assert answer_of(part, rows)[0] == status
+
+
 def test_what_is_told_before_a_question_is_no_part_of_it_but_names_what_it_is_about():
     part = one("The Ostrau Bridge was opened in the third year of the war. Who paid for it?")
     assert part.shown == ("Ostrau Bridge",)

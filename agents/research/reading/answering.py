@@ -31,6 +31,7 @@ from agents.offline.questions import (
     nationalities,
     parts_of,
     plain_words,
+    points,
     stems_of,
 )
 from agents.offline.terms import listed
@@ -337,6 +338,15 @@ def told_by(facts: Iterable[Fact], cards: Mapping[str, SourceCard]) -> list[Told
     return [Told(fact.id, fact.quote, card.title, card.head) for fact in facts if (card := cards.get(fact.source_id))]
 
 
+def _named_by_their_documents(part: Question, rows: Sequence[Told]) -> Sequence[Told]:
+    """Let a document be about a name that only another part of the question speaks, where any of its quotes has the name."""
+    if points(part.text) or any(name.casefold() in part.text.casefold() for name in part.shown):
+        return rows
+    named = {row.title for row in rows if names_held(part, stems_of(row.quote))}
+    known = " ".join(part.shown)
+    return [replace(row, head=f"{row.head} {known}") if row.title in named else row for row in rows]
+
+
 def answer_of(part: Question, rows: Sequence[Told]) -> tuple[AnswerStatus, list[Told]]:
     """Say how far facts answer a part, and which: those that say most of it first, each before the step that leads to it."""
     if len(apart := each_name(part)) > 1:
@@ -345,6 +355,7 @@ def answer_of(part: Question, rows: Sequence[Told]) -> tuple[AnswerStatus, list[
         return (statuses.pop() if len(statuses) == 1 else "partly"), [
             row for some in zip_longest(*(good for _, good in each)) for row in some if row
         ]
+    rows = _named_by_their_documents(part, rows)
     rows = sorted(rows, key=lambda row: (not is_named(part, row.title), -share(part.matter, row.quote)))
     about = [row for row in rows if is_about(part, row.quote, row.title, row.head)]
     good: list[Told] = []
