@@ -365,7 +365,7 @@ class LiteLLMModel:
         answer = ProviderAnswer()
         try:
             pieces = self._server.pieces(body, self._key()) if ways.direct else self._through_litellm(body)
-            await gather(pieces, answer, on_text and partial(course.show, on_text), request.streams)
+            await gather(pieces, answer, None if on_text is None else partial(course.show, on_text), request.streams)
         except self._raised as error:
             answer.take({"usage": getattr(error, "usage", None)})
             if answer.came:
