@@ -42,11 +42,7 @@ def steered(kind: Steered, node: str = "job", title: str = "") -> Command:
 
 
 def changed(job: Job, command: Command) -> Change:
-    """Check a command against what was authorized and the state of the run, and record it as a change.
-
-    Raises:
-        BadRequest: it would widen the contract, or there is nothing to try again or no way to; says which.
-    """
+    """Check a command against what was authorized and the state of the run, and record it as a change."""
     brief = job.contract.brief if job.contract else job.commission.brief
     return job.run.steering.take(allowed(command, job.run, brief), job.run.now())
 
@@ -88,23 +84,15 @@ def _may_be_tried_again(node: str, run: Attempt) -> None:
         raise BadRequest(
             "“{title}” is {state}: only a failed or stopped branch is tried again.", title=row.title, state=row.state
         )
-    tries = [one for one in run.events if isinstance(one.event, SearchDone) and place(one.event.node) == branch]
-    failed = sum(1 for one in tries if isinstance(one.event, SearchDone) and one.event.failed)
+    searches = (one.event for one in run.events if isinstance(one.event, SearchDone))
+    tries = [bool(one.failed) for one in searches if place(one.node) == branch]
+    failed = tries.count(True)
     if failed >= MAX_ATTEMPTS and failed == len(tries):
-        raise BadRequest(
-            "“{title}” has failed {failed} times and is not tried again in this run ({tag}). When the run is over, "
-            "restart it.",
-            title=row.title,
-            failed=failed,
-            tag=TAG,
-        )
+        form = "“{title}” has failed {failed} times and is not tried again in this run ({tag}). When the run is over, restart it."
+        raise BadRequest(form, title=row.title, failed=failed, tag=TAG)
     above = rows.get(place(row.parent))
-    searching = (
-        above.state in ACTIVE
-        if above
-        else not any(one.role == "query" for one in rows.values())
-        or any(one.role == "query" and one.state in ACTIVE for one in rows.values())
-    )
+    over = [above] if above else [one for one in rows.values() if one.role == "query"]
+    searching = not over or any(one.state in ACTIVE for one in over)
     left = run.total_s
     late = left is not None and run.now() >= left - run.reserve_s
     if late or not searching or run.steering.finishing(run.steering.current(place(row.parent))):
@@ -120,10 +108,8 @@ def applied(change: Change, run: Attempt) -> None:
     path = run.steering.current(change.node or "job")
     if change.kind == "guidance":
         return  # the caller knows from which round on it counts, and says so
-    run.emit(
-        f"job#change:{change.number}",
-        Noted(text=Said("Change {n} to the contract: {words}.", n=change.number, words=change.words), tag=CHANGE),
-    )
+    said = Said("Change {n} to the contract: {words}.", n=change.number, words=change.words)
+    run.emit(f"job#change:{change.number}", Noted(text=said, tag=CHANGE))
     match change.kind:
         case "stop" | "drop":
             run.cut(path)

@@ -41,15 +41,7 @@ BUNDLE_S = 0.02
 
 
 class Client:
-    """Starts, finds and steers jobs. A job belongs to no chat session: closing the page does not touch it.
-
-    Args:
-        blobs: texts and reports.
-        clock: of all jobs.
-        config: where they are stored.
-        per_job: calls of one job at once.
-        limits: how many calls this process makes at once.
-    """
+    """Starts, finds and steers jobs. A job belongs to no chat session: closing the page does not touch it."""
 
     def __init__(
         self, blobs: BlobStore, clock: Clock, config: JobStoreConfig, *, per_job: int = 6,
@@ -97,20 +89,13 @@ class Client:
                 mine = self.store.database.sqlite or not self.config.runs or row.executor == self.config.executor
                 if mine and (whole := await self.store.job(row.id)) is not None:
                     await self.register.load(whole)
-            if self.worker is not None:
-                await self.worker.open()
-            else:
-                await self.engine.open(None)
+            await (self.worker.open() if self.worker is not None else self.engine.open(None))
         except BaseException:
             await self._release()
             raise
         self.opened = True
-        loop = asyncio.get_running_loop()
-        self._rounds = (
-            loop.create_task(self._go_round(), name="job-rounds"),
-            loop.create_task(self._listen(), name="job-listener"),
-        )
-        return list(self.register.jobs.values())
+        self._rounds = (asyncio.create_task(self._go_round()), asyncio.create_task(self._listen()))
+        return self.live()
 
     async def close(self) -> None:
         """Stop everything here and wait until it has stopped; a stored job goes on at the next start."""
@@ -306,8 +291,7 @@ class Client:
     def change(self, job: Job, command: Command) -> Change:
         """Change a running job: it holds from its next step on, is numbered, and stands in the report.
 
-        Raises:
-            BadRequest: it would widen what was authorized, or comes too late; nothing was changed.
+        A `BadRequest` where it would widen what was authorized, or comes too late: nothing was changed.
         """
         if worker := self._worker_of(job):
             return worker.change(job, command)
@@ -357,9 +341,7 @@ class Client:
 
         `pause` lets the calls in flight finish and starts none. `resume` lets it go on, also once a key is there.
         `restart` tries anew what failed; `rework` also decides and writes anew. What succeeded is not paid again.
-
-        Raises:
-            BadRequest: the state of the job leaves no place for it, or no worker answers.
+        A `BadRequest` where the state of the job leaves no place for it, or no worker answers.
         """
         if worker := self._worker_of(job):
             await worker.do(job, verb)
@@ -379,11 +361,7 @@ class Client:
             return await self.store.add_command(job.id, verb, argument)
 
     async def add_task(self, job: Job, task: JobTask) -> int:
-        """Put an operator's task into a job; gives its number.
-
-        Raises:
-            BadRequest: the state of the job leaves no place for it.
-        """
+        """Put an operator's task into a job; gives its number."""
         if task.stage == "plan" and job.commission.brief is None:
             raise BadRequest(PLAN_IS_BOUND)
         number = await self._leave_order(job, f"task:{task.stage}", task.model_dump_json())

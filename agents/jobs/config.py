@@ -93,21 +93,14 @@ class JobStoreConfig:
 def open_jobs(
     settings: Settings, blobs: BlobStore, clock: Clock, *, kept: bool, limits: ProcessLimits | None = None
 ) -> "Client":
-    """Set up jobs: such as outlive this process, or such as die with it and need nothing of the data folder.
-
-    Raises:
-        ConfigError: the database's driver is missing.
-    """
+    """Set up jobs: such as outlive this process, or such as die with it and need nothing of the data folder."""
     from agents.jobs.client import Client  # the database takes a third of a second to load
 
     config = JobStoreConfig(
-        executor=settings.worker_name or socket.gethostname(),
-        workers=settings.worker_jobs,
-        runs=settings.runs_jobs or not kept,
-        keep_days=settings.keep_days,
-        planner_window_s=settings.planner_pending_window_ms / 1000,
-        reread_keys=reread_keys,
-    )
+        executor=settings.worker_name or socket.gethostname(), workers=settings.worker_jobs,
+        runs=settings.runs_jobs or not kept, keep_days=settings.keep_days,
+        planner_window_s=settings.planner_pending_window_ms / 1000, reread_keys=reread_keys,
+    )  # fmt: skip
     if kept:
         config = config.at(settings.data_dir, settings.database_url.get_secret_value())
     return Client(blobs, clock, config, per_job=settings.max_concurrency, limits=limits)
@@ -127,11 +120,7 @@ def this_process() -> str:
 
 
 def locked(database: Path) -> FileLock:
-    """Take the lock of a database file, or say who has it.
-
-    Raises:
-        ConfigError: another process has it.
-    """
+    """Take the lock of a database file; `InUse` where another process has it."""
     lock, name = _lock_of(database)
     lock.parent.mkdir(parents=True, exist_ok=True)
     taken = FileLock(lock, timeout=0, thread_local=False)

@@ -110,11 +110,7 @@ class ContractDrafts:
     async def draft(
         self, scope: ScopingState, tier: Tier | None, *, challenge: bool, limit_s: float | None
     ) -> Contract:
-        """Draft the contract of a talk that is ready: one plan per query, each held against the bounds by code.
-
-        Raises:
-            DossierError: a planner gave nothing usable.
-        """
+        """Draft the contract of a talk that is ready: one plan per query, each held against the bounds by code."""
         brief, ahead = self._brief(scope, tier), self._ahead.pop(scope.question, None)
         unused: tuple[Spent, ...] = ()
         # What the talk has changed since is another question.
@@ -137,14 +133,9 @@ class ContractDrafts:
         context = self.context(brief)
         if ahead is not None:
             context.look_ahead(ahead)
-        run = Attempt(
-            job_id="draft",
-            handlers=self.handlers(context, brief),
-            budget=Budget(Spending(seconds=limit_s and limit_s / PLANNING_SHARE), name="draft"),
-            clock=self.clock,
-            limits=self.limits,
-            per_job=self.at_once,
-        )
+        budget = Budget(Spending(seconds=limit_s and limit_s / PLANNING_SHARE), name="draft")
+        handlers = self.handlers(context, brief)
+        run = Attempt("draft", handlers, budget, self.clock, self.limits, per_job=self.at_once)
         try:
             ctx = RunCtx(run, "draft", run.budget, depth=0)
             plans = await draft_plans(ctx, brief)
@@ -161,9 +152,8 @@ class ContractDrafts:
         return self._likely(drafted.model_copy(update={"spent": spent}))
 
     def _likely(self, contract: Contract) -> Contract:
-        return contract.model_copy(
-            update={"forecast": with_likely(contract.forecast, self.past, contract.caps.minutes)}
-        )
+        forecast = with_likely(contract.forecast, self.past, contract.caps.minutes)
+        return contract.model_copy(update={"forecast": forecast})
 
     def of_plans(self, brief: Brief, plans: tuple[Plan, ...]) -> Contract:
         """Freeze plans as they are: those that a user edited are not cut to the pace of a slow model."""

@@ -120,11 +120,8 @@ class JobQueue:
     async def open(self, run_attempt: RunAttempt | None) -> None:
         """Start DBOS inside the running loop; attempts that a former process left are run again by themselves.
 
-        Args:
-            run_attempt: runs an attempt; None for a process that only enqueues.
-
-        Raises:
-            ConfigError: another process runs the jobs of this file, or the database can't be used.
+        A process that only enqueues runs no attempt. A `ConfigError` where the database can't be used, or another process
+        runs the jobs of this file.
         """
         global _run_attempt
         if run_attempt is None:

@@ -21,27 +21,20 @@ if TYPE_CHECKING:
     Attributes = dict[str, str | int | float]
 
 NODE_OVER = frozenset({"done", "partial", "empty", "failed", "stopped"})
-MISSING = "DOSSIER_OTEL needs the extra: pip install '.[otel]'."
 
 
 class Tracing:
-    """Makes spans of what happens in jobs.
-
-    Args:
-        processor: takes the finished spans; by default they are sent by OTLP over HTTP, in batches.
-
-    Raises:
-        ConfigError: the library is not installed.
-    """
+    """Makes spans of what happens in jobs; by default they are sent by OTLP over HTTP, in batches."""
 
     def __init__(self, processor: "SpanProcessor | None" = None) -> None:
         try:
+            from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
             from opentelemetry.sdk.resources import Resource
             from opentelemetry.sdk.trace import TracerProvider
-
-            processor = processor or _otlp()
+            from opentelemetry.sdk.trace.export import BatchSpanProcessor
         except ImportError as error:
-            raise ConfigError(MISSING) from error
+            raise ConfigError("DOSSIER_OTEL needs the extra: pip install '.[otel]'.") from error
+        processor = processor or BatchSpanProcessor(OTLPSpanExporter())
         # A provider of our own: what other libraries trace globally is the operator's affair.
         self._provider = TracerProvider(resource=Resource.create({"service.name": "dossier"}), shutdown_on_exit=False)
         self._provider.add_span_processor(processor)
@@ -144,10 +137,3 @@ def _asked(made: CallMade) -> RoleAsked | None:
         if isinstance(event, RoleAsked):
             return event
     return None
-
-
-def _otlp() -> "SpanProcessor":
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor
-
-    return BatchSpanProcessor(OTLPSpanExporter())
