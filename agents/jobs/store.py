@@ -6,7 +6,7 @@ Texts and reports in the database: for several machines, which share no folder.
 import uuid
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -100,10 +100,7 @@ class Store:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-
-    def insert(self, table: sa.Table, keys: tuple[str, ...] = (), *names: str) -> Insert:
-        """Make an insert that leaves rows alone which are there already, but for these columns of rows with such keys."""
-        return _insert(self.database.sqlite, table, keys, names)
+        self.insert = partial(_insert, database.sqlite)
 
     async def rows(self, query: sa.Executable) -> Sequence[sa.RowMapping]:
         """Read all rows that a query gives."""
@@ -114,12 +111,20 @@ class Store:
         """Read the only column that a query gives."""
         return [value for row in await self.rows(query) for value in row.values()]
 
+    async def text(self, query: sa.Executable) -> str | None:
+        """Read the only value that a query gives; None where there is none."""
+        return next(iter(await self.texts(query)), None)
+
     async def write(self, query: sa.Executable) -> int:
         """Write in a transaction of its own; says how many rows there were."""
         async with self.database.begin() as connection:
             return int((await connection.execute(query)).rowcount)
 
-    async def _jobs(self, query: sa.Executable) -> list[StoredJob]:
+    async def _jobs(
+        self, *which: sa.ColumnElement[bool], order: Sequence[sa.ColumnElement[object]] = (), limit: int | None = None,
+        offset: int = 0,
+    ) -> list[StoredJob]:  # fmt: skip
+        query = sa.select(*LISTED).where(*which).order_by(*order).limit(limit).offset(offset)
         return [StoredJob.model_validate(dict(row)) for row in await self.rows(query)]
 
     # ---- jobs
@@ -140,17 +145,15 @@ class Store:
 
     async def requested(self, owner: str, key: str) -> str | None:
         which = (tables.jobs.c.owner == owner) & (tables.jobs.c.request_key == key)
-        return next(iter(await self.texts(sa.select(tables.jobs.c.id).where(which))), None)
+        return await self.text(sa.select(tables.jobs.c.id).where(which))
 
     async def jobs(
         self, owner: str | None = None, *, statuses: Sequence[JobStatus] = (), limit: int = 50, offset: int = 0
     ) -> list[StoredJob]:
-        which = _of(owner, statuses)
-        return await self._jobs(sa.select(*LISTED).where(which).order_by(*BY_AGE).limit(limit).offset(offset))
+        return await self._jobs(_of(owner, statuses), order=BY_AGE, limit=limit, offset=offset)
 
     async def beginning(self, start: str) -> list[StoredJob]:
-        query = sa.select(*LISTED).where(tables.jobs.c.id.startswith(start, autoescape=True)).order_by(*BY_AGE).limit(5)
-        return await self._jobs(query)
+        return await self._jobs(tables.jobs.c.id.startswith(start, autoescape=True), order=BY_AGE, limit=5)
 
     async def count(self, owner: str | None = None, statuses: Sequence[JobStatus] = ()) -> int:
         query = sa.select(sa.func.count()).select_from(tables.jobs).where(_of(owner, statuses))
@@ -180,16 +183,16 @@ class Store:
         ]
 
     async def in_thread(self, thread_id: str) -> list[StoredJob]:
-        query = sa.select(*LISTED).where(tables.jobs.c.thread_id == thread_id)
-        return await self._jobs(query.order_by(tables.jobs.c.created, tables.jobs.c.id))
+        oldest_first = (tables.jobs.c.created, tables.jobs.c.id)
+        return await self._jobs(tables.jobs.c.thread_id == thread_id, order=oldest_first)
 
     async def using_text(self, text_hash: str) -> list[StoredJob]:
         used = sa.select(tables.text_uses.c.job_id).where(tables.text_uses.c.hash == text_hash)
         given = tables.jobs.c.commission.contains(text_hash, autoescape=True)
-        return await self._jobs(sa.select(*LISTED).where(tables.jobs.c.id.in_(used) | given))
+        return await self._jobs(tables.jobs.c.id.in_(used) | given)
 
     async def states(self, job_ids: Sequence[str]) -> dict[str, StoredJob]:
-        return {row.id: row for row in await self._jobs(sa.select(*LISTED).where(tables.jobs.c.id.in_(job_ids)))}
+        return {row.id: row for row in await self._jobs(tables.jobs.c.id.in_(job_ids))}
 
     async def change(
         self, job_id: str, *, at_attempt: int | None = None, forget: Iterable[str] = (), **values: object
@@ -203,11 +206,9 @@ class Store:
         query = query if at_attempt is None else query.where(tables.jobs.c.attempt == at_attempt)
         async with self.database.begin() as connection:
             done = await connection.execute(query.values(updated=now(), **values))
-            if done.rowcount:
-                for key in forget:
-                    await connection.execute(
-                        sa.delete(tables.steps).where(tables.steps.c.job_id == job_id, tables.steps.c.key == key)
-                    )
+            for key in forget if done.rowcount else ():
+                step = (tables.steps.c.job_id == job_id) & (tables.steps.c.key == key)
+                await connection.execute(sa.delete(tables.steps).where(step))
         return bool(done.rowcount)
 
     async def delete(self, job_ids: Sequence[str]) -> int:
@@ -221,13 +222,12 @@ class Store:
 
     async def steps(self, job_id: str) -> dict[str, tuple[int, StepRecord]]:
         steps = tables.steps
-        query = sa.select(steps.c.key, steps.c.attempt, steps.c.record).where(steps.c.job_id == job_id)
-        rows = await self.rows(query)
+        rows = await self.rows(sa.select(steps.c.key, steps.c.attempt, steps.c.record).where(steps.c.job_id == job_id))
         return {row["key"]: (row["attempt"], StepRecord.model_validate_json(row["record"])) for row in rows}
 
     async def report(self, job_id: str) -> ReportDocument | None:
         query = sa.select(tables.reports.c.body).where(tables.reports.c.job_id == job_id)
-        body = next(iter(await self.texts(query)), None)
+        body = await self.text(query)
         return None if body is None else ReportDocument.model_validate_json(body)
 
     async def save_outcome(self, job_id: str, rows: Mapping[sa.Table, Sequence[Row]]) -> None:
@@ -275,8 +275,8 @@ class Store:
         open_ones = untaken & commands.c.job_id.in_(mine) & due
         if not await self.texts(sa.select(commands.c.id).where(open_ones).limit(1)):
             return []
+        query = sa.update(commands).where(open_ones).values(taken_by=executor).returning(commands)
         async with self.database.begin() as connection:
-            query = sa.update(commands).where(open_ones).values(taken_by=executor).returning(commands)
             rows = (await connection.execute(query)).mappings().all()
         return sorted((StoredCommand.model_validate(dict(row)) for row in rows), key=lambda command: command.id)
 
@@ -292,7 +292,7 @@ class Store:
 
     async def answered(self, command_id: int) -> str:
         command = tables.commands.c
-        return next(iter(await self.texts(sa.select(command.outcome).where(command.id == command_id))), "")
+        return await self.text(sa.select(command.outcome).where(command.id == command_id)) or ""
 
     # ---- workers
 
@@ -310,19 +310,19 @@ class Store:
         workers, jobs = tables.workers, tables.jobs
         alive = sa.exists().where(workers.c.executor == jobs.c.executor, workers.c.seen >= before)
         begun = (jobs.c.status == "running") | ((jobs.c.status == "queued") & (jobs.c.executor != ""))
-        return await self._jobs(sa.select(*LISTED).where(begun, ~alive))
+        return await self._jobs(begun, ~alive)
 
 
 async def insert_all(connection: AsyncConnection, store: Store, table: sa.Table, rows: Sequence[Row]) -> None:
     """Insert rows, those that are there already left alone; a step that was done anew takes the former one's place."""
-    if not rows:
-        return
-    changing = ("attempt", "record", "at") if table is tables.steps else ()
-    await connection.execute(store.insert(table, ("job_id", "key"), *changing), [dict(row) for row in rows])
+    if rows:
+        changing = ("attempt", "record", "at") if table is tables.steps else ()
+        await connection.execute(store.insert(table, ("job_id", "key"), *changing), [dict(row) for row in rows])
 
 
 @cache  # made anew for each row, it would take a fifth of the time of writing it
-def _insert(in_file: bool, table: sa.Table, keys: tuple[str, ...], names: tuple[str, ...]) -> Insert:
+def _insert(in_file: bool, table: sa.Table, keys: tuple[str, ...] = (), *names: str) -> Insert:
+    """Make an insert that leaves rows alone which are there already, but for these columns of rows with such keys."""
     insert = sqlite.insert(table) if in_file else postgresql.insert(table)
     if not names:
         return insert.on_conflict_do_nothing()
