@@ -22,8 +22,7 @@ def spent_by(error: DossierError) -> Usage:
 class Deadline:
     """How long there is to go, read at the moment of asking: only inside a step, never in research code."""
 
-    seconds: Callable[[], float | None] = lambda: None
-    """Seconds left, never negative; None when unlimited."""
+    seconds: Callable[[], float | None] = lambda: None  # seconds left, never negative; None when unlimited
     tokens_share: Callable[[], float | None] = lambda: None
     """Share of the job's tokens that is left, 0 to 1; None when unlimited."""
 

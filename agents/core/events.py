@@ -231,10 +231,8 @@ class TraceContext:
     """A job, a node of its tree, and the call that the node makes; empty where there is none."""
 
     job_id: str = ""
-    node: str = ""
-    """Path, for example `job/0/1`."""
-    call: str = ""
-    """Kind and key of the step, for example `extract:0`."""
+    node: str = ""  # path, for example `job/0/1`
+    call: str = ""  # kind and key of the step, for example `extract:0`
 
     def named(self) -> dict[str, str]:
         """Give those parts that are known, by name."""

@@ -32,8 +32,7 @@ CLOSING = re.compile(
     re.IGNORECASE,
 )
 
-FENCE = re.compile(r"```[\w+-]*[^\S\n]*\n?\s*(?=[\[{])")
-"""The opening of a fenced block that holds JSON."""
+FENCE = re.compile(r"```[\w+-]*[^\S\n]*\n?\s*(?=[\[{])")  # the opening of a fenced block that holds JSON
 
 _TAG = re.compile(rf"{OPENING.pattern}|{CLOSING.pattern}", re.IGNORECASE)
 _CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
@@ -325,8 +324,7 @@ def _string_end(text: str, start: int) -> int:
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?P<end>"?)|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
 _HALF_SIGN = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$|\\u[dD][89aAbB][0-9a-fA-F]{2}(?:\\(?:u[0-9a-fA-F]{0,3})?)?$")
 """An escape that is not complete yet, or the first half of a surrogate pair."""
-DEEPEST = 100
-"""Brackets within one another, at most: no contract of ours comes near it."""
+DEEPEST = 100  # brackets within one another, at most: no contract of ours comes near it
 
 
 def complete_part(text: str, start: int, *, words: bool = False) -> object:

@@ -17,8 +17,7 @@ RESOURCES = _PACKAGE / "resources" if INSTALLED else _CHECKOUT
 DATA_DIR = Path(platformdirs.user_data_dir("dossier", appauthor=False)) if INSTALLED else _CHECKOUT / ".data"
 """Where jobs, reports, indexes and history go unless DOSSIER_DATA_DIR says otherwise."""
 
-IMPORT_PATH = _PACKAGE.parent
-"""Folder from which another Python process can import `agents`."""
+IMPORT_PATH = _PACKAGE.parent  # folder from which another Python process can import `agents`
 
 
 def dotenv() -> Path:
@@ -36,5 +35,4 @@ def public(path: str) -> str:
     return below + path
 
 
-below = ""
-"""DOSSIER_ROOT_PATH, set once when the server starts."""
+below = ""  # DOSSIER_ROOT_PATH, set once when the server starts

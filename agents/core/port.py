@@ -143,8 +143,7 @@ async def computed(function: Callable[P, A], *args: P.args, **given: P.kwargs) -
 
 Handler = Callable[..., Awaitable[Any]]
 """One kind of branch, `async (ctx, given) -> out`: contract in, contract out."""
-Handlers = Mapping[str, Handler]
-"""Kinds of branches by name; built once by the composition root."""
+Handlers = Mapping[str, Handler]  # kinds of branches by name; built once by the composition root
 
 
 PROCESS_LIMITS: dict[Pool, int] = {"model": 32, "web": 24, "local": 4}

@@ -38,8 +38,7 @@ class Message:
     content: str
 
 
-NOTHING_SAID = Message("assistant", "(empty)")
-"""Stands for an answer without a word."""
+NOTHING_SAID = Message("assistant", "(empty)")  # stands for an answer without a word
 
 
 @dataclass(frozen=True)
@@ -48,12 +47,9 @@ class Request:
 
     role: str
     messages: tuple[Message, ...]
-    given: Frozen
-    """What the messages were rendered from: engines without a language model work on this."""
-    gives: type[Frozen]
-    """The contract of the answer."""
-    deadline_s: float | None
-    """Seconds the whole call may take, retries included; None is unlimited."""
+    given: Frozen  # what the messages were rendered from: engines without a language model work on this
+    gives: type[Frozen]  # the contract of the answer
+    deadline_s: float | None  # seconds the whole call may take, retries included; None is unlimited
     max_output_tokens: int
     streams: str = "reply"
     """The field of the answer that is told while it is written, to whoever listens: a text piece by piece, a list by its
@@ -70,10 +66,8 @@ class Reply:
     usage: Usage
     finish_reason: FinishReason
     model: str
-    stood_in_for: str = ""
-    """The model that was bound and did not answer; empty when `model` is the one."""
-    because: str = ""
-    """Why it did not, in words for the user."""
+    stood_in_for: str = ""  # the model that was bound and did not answer; empty when `model` is the one
+    because: str = ""  # why it did not, in words for the user
     hurried: bool = False
     """It was cut off at a limit that was set for want of time, and not at the role's own."""
 
@@ -108,12 +102,10 @@ In = TypeVar("In", bound=Frozen)
 Out = TypeVar("Out", bound=Frozen)
 A = TypeVar("A")
 
-REPAIRS = 1
-"""One repair, for every role (specification, section 11)."""
+REPAIRS = 1  # one repair, for every role (specification, section 11)
 _ADDRESS = re.compile(r"https?:/*(?P<site>[^\s/?#\"'<>()\[\]]*)[^\s\"'<>()\[\]]*[^\s\"'<>()\[\].,;:!?]", re.IGNORECASE)
 _FENCE = re.compile(rf"</?[a-z_]+-[0-9a-f]{{{FENCE_DIGITS}}}>")
-MORE_ROOM = 2
-"""By how much the output limit grows when an answer was cut off at it."""
+MORE_ROOM = 2  # by how much the output limit grows when an answer was cut off at it
 
 
 @dataclass(frozen=True)
@@ -125,20 +117,16 @@ class Role(Generic[In, Out]):
     gives: type[Out]
     checks: tuple[Callable[[In, Out], None], ...] = ()
     """Each raises `Reject` with a text for the model when the property it is named for does not hold."""
-    mend: Callable[[In, Out], Out] | None = None
-    """What code puts right by itself, before the checks."""
-    prompt: str = ""
-    """Name of the prompt file; the role's own name when empty."""
+    mend: Callable[[In, Out], Out] | None = None  # what code puts right by itself, before the checks
+    prompt: str = ""  # name of the prompt file; the role's own name when empty
     max_output_tokens: int = 4000
-    may_shrink: bool = False
-    """What it is given can be cut: it is mostly words of sources, of which fewer do."""
+    may_shrink: bool = False  # what it is given can be cut: it is mostly words of sources, of which fewer do
     prose: str = ""
     """The text field that is kept to its last whole sentence where the output limit cuts it, instead of being asked for
     again; empty when there is none."""
     partial: bool = False
     """What is complete of an answer that the output limit cuts counts at once: code does for the rest."""
-    listed: str = ""
-    """The one list that a bare JSON list in the answer is taken for; empty when none is."""
+    listed: str = ""  # the one list that a bare JSON list in the answer is taken for; empty when none is
 
     @property
     def prompt_name(self) -> str:

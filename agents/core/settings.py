@@ -25,8 +25,7 @@ from agents.core.port import Pace
 CHECKED_PREFIXES = ("DOSSIER_", "RESEARCH_", "JUDGE_RESEARCH_")
 """A variable that begins so and is not a setting is reported at start, not ignored."""
 
-READ_ELSEWHERE = {"DOSSIER_SHARED"}
-"""Names of ours that the tests read."""
+READ_ELSEWHERE = {"DOSSIER_SHARED"}  # names of ours that the tests read
 
 KEY_NAMES = (
     ("OPENAI_API_KEY", "openai/gpt-5.2"),
@@ -38,11 +37,9 @@ KEY_NAMES = (
 )
 """Key variables in the order of preference, and the model that each stands for when none is named."""
 
-LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-"""Hosts that only this machine can reach."""
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})  # hosts that only this machine can reach
 
-OFFLINE = "offline"
-"""The embedded engine: no language model, no network."""
+OFFLINE = "offline"  # the embedded engine: no language model, no network
 
 
 class Settings(BaseSettings):
@@ -243,8 +240,7 @@ def search_values(names: Iterable[str]) -> dict[str, str]:
     return {name: value for name, value in found.items() if value and (name.endswith("_BASE") or usable_key(value))}
 
 
-NO_FALLBACKS = "none"
-"""Value of DOSSIER_FALLBACKS that leaves each role to its own model."""
+NO_FALLBACKS = "none"  # value of DOSSIER_FALLBACKS that leaves each role to its own model
 
 PLACEHOLDERS = ("your", "xxx", "changeme", "replace", "todo", "<", "...")
 

@@ -24,20 +24,14 @@ RESERVE_SHARE, RESERVE_CAP_S = 0.3, 90.0
 MARGIN_SHARE, MARGIN_CAP_S = 0.08, 3.0
 """Part of the total, and seconds at most, between the last call's deadline and the end."""
 
-SCOPING_SHARE = 0.25
-"""Of the total: understanding the question, on the command line and over HTTP."""
+SCOPING_SHARE = 0.25  # of the total: understanding the question, on the command line and over HTTP
 LEAST_RESEARCH_SHARE = 0.4
 """Of the total: what research has in any case, on a machine too busy to start in time."""
-PLANNING_SHARE = 0.15
-"""Of the total: the planner's one call."""
-FLAT_PLANNING_SHARE = 0.25
-"""The same of a `/run`, whose total is short."""
-LEAST_RUN_S = 0.5
-"""What a `/run` has once it is planned: enough to say that there was no time."""
-ROUND_SHARE = 0.6
-"""Of what is left for collecting: one round while others may follow."""
-REFLECTION_SHARE = 0.1
-"""Of the total: one reflection."""
+PLANNING_SHARE = 0.15  # of the total: the planner's one call
+FLAT_PLANNING_SHARE = 0.25  # the same of a `/run`, whose total is short
+LEAST_RUN_S = 0.5  # what a `/run` has once it is planned: enough to say that there was no time
+ROUND_SHARE = 0.6  # of what is left for collecting: one round while others may follow
+REFLECTION_SHARE = 0.1  # of the total: one reflection
 SCOUT_SHARE = 0.4
 """Of what is left for collecting: the scout's judgement of a sweep, since the quick look into the sources follows."""
 
@@ -67,8 +61,7 @@ def left_for_research_s(total_s: float, spent_s: float) -> float:
 class Remaining:
     """What is left at a moment; None is unlimited."""
 
-    seconds: float | None
-    """Of the whole time, what is kept for writing included."""
+    seconds: float | None  # of the whole time, what is kept for writing included
     collecting: float | None
     tokens: int | None
 

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 ROOT = "job"
-Clock = Callable[[], float]
-"""Gives seconds that only ever grow."""
+Clock = Callable[[], float]  # gives seconds that only ever grow
 
 
 class Reached(Frozen):
@@ -72,10 +71,8 @@ class CallMade:
     place: TraceContext
     pool: Pool
     seconds: float
-    value: Frozen | None
-    """Its result; None where it failed."""
-    error: str = ""
-    """Name of the error it failed with."""
+    value: Frozen | None  # its result; None where it failed
+    error: str = ""  # name of the error it failed with
 
 
 Listener = Callable[[Numbered], None]
@@ -99,25 +96,18 @@ class Attempt:
     listeners: list[Listener] = field(default_factory=list)
     watchers: list[CallWatcher] = field(default_factory=list)
     steering: Steering = field(default_factory=Steering)
-    calls_made: int = 0
-    """Effects really done, not read back."""
-    again: int = 0
-    """How often the job was restarted or reworked."""
+    calls_made: int = 0  # effects really done, not read back
+    again: int = 0  # how often the job was restarted or reworked
     attempt: int = 1
     writer: "Writer | None" = None
-    watched: bool = False
-    """True where another process runs the job: its events are only read here."""
+    watched: bool = False  # True where another process runs the job: its events are only read here
     on_key_missing: Callable[[ModelError], object] | None = None
     """Called once when a model's key is missing or refused."""
 
-    base_s: float = 0.0
-    """Where the job's clock stood when this process took it up."""
-    gate: asyncio.Event = field(default_factory=asyncio.Event)
-    """Shut while it is paused."""
-    idle: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set while no call is in flight."""
-    task: asyncio.Task[None] | None = None
-    """The job's work, while this process does it."""
+    base_s: float = 0.0  # where the job's clock stood when this process took it up
+    gate: asyncio.Event = field(default_factory=asyncio.Event)  # shut while it is paused
+    idle: asyncio.Event = field(default_factory=asyncio.Event)  # set while no call is in flight
+    task: asyncio.Task[None] | None = None  # the job's work, while this process does it
     halted: bool = False
     broken_off: bool = False
 

@@ -31,20 +31,14 @@ the sources, would strand every running job at every change of a line."""
 class MaintenancePolicy:
     """How often a process looks after stored jobs, and what it calls too long. All in seconds."""
 
-    round_s: float = 0.5
-    """Between two looks for commands of other processes, or for what they did."""
-    alive_s: float = 5.0
-    """Between two signs of life of a worker."""
-    dead_s: float = 20.0
-    """Without a sign of life until a worker's jobs are taken up by others."""
-    silent_s: float = 600.0
-    """Without an event until a running job is said to stand still."""
-    clean_s: float = 3600.0
-    """Between two looks for old jobs, and for what deleted ones left."""
+    round_s: float = 0.5  # between two looks for commands of other processes, or for what they did
+    alive_s: float = 5.0  # between two signs of life of a worker
+    dead_s: float = 20.0  # without a sign of life until a worker's jobs are taken up by others
+    silent_s: float = 600.0  # without an event until a running job is said to stand still
+    clean_s: float = 3600.0  # between two looks for old jobs, and for what deleted ones left
     drain_s: float = 120.0
     """That calls in flight get when a job is paused; what takes longer is cut off, and made anew on resuming."""
-    answer_s: float = 150.0
-    """That a worker gets to answer a command (pausing waits for calls in flight)."""
+    answer_s: float = 150.0  # that a worker gets to answer a command (pausing waits for calls in flight)
     write_again_s: tuple[float, ...] = (0.1, 0.3, 1.0, 3.0)
     """Between attempts to write to the store; then the jobs that wait for it break off."""
     remembered: int = 20
@@ -57,22 +51,15 @@ class JobStoreConfig:
 
     database_url: str = ""
     engine_url: str = ""
-    executor: str = "main"
-    """Stable name of this process among those that run jobs."""
-    workers: int = 4
-    """Jobs at once in this process."""
-    per_user: int = 2
-    """Jobs of one user at once, over all processes."""
-    poll_s: float = 0.2
-    """Between two looks at the queue while something may be in it."""
+    executor: str = "main"  # stable name of this process among those that run jobs
+    workers: int = 4  # jobs at once in this process
+    per_user: int = 2  # jobs of one user at once, over all processes
+    poll_s: float = 0.2  # between two looks at the queue while something may be in it
     idle_poll_s: float = 1.0
     """Between two looks when nothing is expected: what other workers put there or make room for is found so."""
-    runs: bool = True
-    """False for a process that only puts jobs into the queue and watches them."""
-    keep_days: float = 0.0
-    """Days that jobs which are over are kept; 0 is for ever."""
-    planner_window_s: float = PLANNER_WINDOW_S
-    """Seconds that a job's planner is waited for."""
+    runs: bool = True  # False for a process that only puts jobs into the queue and watches them
+    keep_days: float = 0.0  # days that jobs which are over are kept; 0 is for ever
+    planner_window_s: float = PLANNER_WINDOW_S  # seconds that a job's planner is waited for
     code_version: str = CODE_VERSION
     reread_keys: Callable[[], None] = lambda: None
     """Looks again for keys that were put into `.env` since this process started."""

@@ -28,16 +28,11 @@ from agents.research.run_context import LookAhead, RunContext
 from agents.research.scoping.turn import ScopingState, seeds_in
 from agents.roles import EXTRACTOR
 
-LONGEST_AHEAD = 600
-"""Characters of a question that is planned ahead; a longer text is talked about first."""
-MOST_AHEAD = 16
-"""Questions that are planned ahead at once, over all talks."""
-USUAL_CALL = (2_000, 250)
-"""Tokens that a usual call reads and writes."""
-REMEMBERED = 12
-"""Earlier runs that forecasts are measured by."""
-OFFLINE_S = 15.0
-"""Seconds of a run without a language model: a first guess."""
+LONGEST_AHEAD = 600  # characters of a question that is planned ahead; a longer text is talked about first
+MOST_AHEAD = 16  # questions that are planned ahead at once, over all talks
+USUAL_CALL = (2_000, 250)  # tokens that a usual call reads and writes
+REMEMBERED = 12  # earlier runs that forecasts are measured by
+OFFLINE_S = 15.0  # seconds of a run without a language model: a first guess
 
 
 @dataclass(frozen=True)
@@ -60,8 +55,7 @@ class ContractDrafts:
     today: Callable[[], str]
     clock: Clock
     limits: ProcessLimits
-    at_once: int
-    """Calls of one job at once."""
+    at_once: int  # calls of one job at once
     max_cost_usd: float | None = None
     past: deque[PastRun] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
     """What earlier runs of this server's models took, newest last."""

@@ -47,8 +47,7 @@ def make_tables(connection: sa.Connection) -> None:
         )
 
 
-BUSY_MS = 10_000
-"""Milliseconds that a writer of an SQLite file waits for another."""
+BUSY_MS = 10_000  # milliseconds that a writer of an SQLite file waits for another
 PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON")
 TABLES_LOCK = int.from_bytes(hashlib.sha256(b"dossier tables").digest()[:7], "big")
 """Number of PostgreSQL's advisory lock under which one process makes the tables."""
@@ -146,8 +145,7 @@ def _cause(error: Exception) -> str:
 
 log = logging.getLogger(__name__)
 
-RETRY_S = 5.0
-"""Seconds between two attempts to listen."""
+RETRY_S = 5.0  # seconds between two attempts to listen
 
 
 class Listener:

@@ -49,8 +49,7 @@ RUSH_S = 2.0
 RunAttempt = Callable[[str, int], Coroutine[None, None, None]]
 """Runs a job's attempt in this process; raises `CancelledError` where it shall not run (any more)."""
 
-_run_attempt: RunAttempt | None = None
-"""Set while an engine is open; DBOS itself is one per process too."""
+_run_attempt: RunAttempt | None = None  # set while an engine is open; DBOS itself is one per process too
 
 
 class _Bell:

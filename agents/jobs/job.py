@@ -46,10 +46,8 @@ from agents.research.steering import Steering
 if TYPE_CHECKING:
     from agents.jobs.store import WholeJob
 
-PLANNER_WINDOW_S = 120.0
-"""Seconds that a job's planner is waited for, where the settings say nothing else."""
-WARNINGS = 20
-"""Warnings that are kept in a job's metadata, the last ones."""
+PLANNER_WINDOW_S = 120.0  # seconds that a job's planner is waited for, where the settings say nothing else
+WARNINGS = 20  # warnings that are kept in a job's metadata, the last ones
 
 BuildReport = Callable[[str, Outcome, Actual], ReportDocument]
 """Makes the report document of a job from its outcome and what it took."""
@@ -65,8 +63,7 @@ class JobSetup:
     steering: Steering = field(default_factory=Steering)
 
 
-SetUp = Callable[[Commission, Steering], JobSetup]
-"""Sets a commission's job up anew, after a restart."""
+SetUp = Callable[[Commission, Steering], JobSetup]  # sets a commission's job up anew, after a restart
 
 
 @dataclass(eq=False)
@@ -78,23 +75,18 @@ class Job:
     title: str
     commission: Commission
     run: Attempt
-    created: str
-    """ISO date and time, UTC."""
-    thread_id: str = ""
-    """The chat it was started in; empty for other callers."""
+    created: str  # ISO date and time, UTC
+    thread_id: str = ""  # the chat it was started in; empty for other callers
     status: JobStatus = "queued"
     stage: Stage = "planning"
     blocked_reason: BlockedReason | None = None
     error: DossierError | None = None
     report: ReportDocument | None = None
-    setup: JobSetup | None = None
-    """What it runs with; None where it is only looked at."""
+    setup: JobSetup | None = None  # what it runs with; None where it is only looked at
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once this process has nothing to do about it any more."""
-    stored: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set once the job store knows it."""
-    released: bool = False
-    """True once this process lets go of it, though it goes on elsewhere or later."""
+    stored: asyncio.Event = field(default_factory=asyncio.Event)  # set once the job store knows it
+    released: bool = False  # True once this process lets go of it, though it goes on elsewhere or later
     _moved: asyncio.Event = field(default_factory=asyncio.Event)
 
     @classmethod

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-UNWIND_S = 1.5
-"""Seconds that what was cut off gets to come to its end when the process is closed."""
+UNWIND_S = 1.5  # seconds that what was cut off gets to come to its end when the process is closed
 OPEN: tuple[JobStatus, ...] = ("queued", "running", "blocked")
 
 

@@ -13,8 +13,7 @@ from agents.jobs.store import Store, now
 
 log = logging.getLogger(__name__)
 
-MANY = 200
-"""Jobs deleted in one transaction, and names asked for in one query."""
+MANY = 200  # jobs deleted in one transaction, and names asked for in one query
 GRACE = timedelta(days=1)
 """Age from which an unused text is swept out: one is put a moment before the step that names it is written down."""
 

@@ -171,8 +171,7 @@ workers = sa.Table(
 )
 
 Row = Mapping[str, object]
-Record = dict[str, object]
-"""A row as it is read, and as it is written: columns of any type, by name."""
+Record = dict[str, object]  # a row as it is read, and as it is written: columns of any type, by name
 
 
 def rows_of(job_id: str, attempt: int, outcome: Outcome, document: ReportDocument) -> Mapping[sa.Table, Sequence[Row]]:

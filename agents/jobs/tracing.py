@@ -35,7 +35,7 @@ class Tracing:
         except ImportError as error:
             raise ConfigError("DOSSIER_OTEL needs the extra: pip install '.[otel]'.") from error
         processor = processor or BatchSpanProcessor(OTLPSpanExporter())
-        # A provider of our own: what other libraries trace globally is the operator's affair.
+        # a provider of our own: what other libraries trace globally is the operator's affair.
         self._provider = TracerProvider(resource=Resource.create({"service.name": "dossier"}), shutdown_on_exit=False)
         self._provider.add_span_processor(processor)
 

@@ -44,8 +44,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-DONE = "done"
-"""The answer to a command that was done."""
+DONE = "done"  # the answer to a command that was done
 PLAN_IS_BOUND = "The plan of this job was authorized as it is. Start a new job for another plan."
 TAKEN = "Somebody else has just taken this job up."
 WRITING = frozenset({"section", "lead", "frame", "reflector", "judge"})

@@ -23,15 +23,11 @@ ResponseForm = Literal["schema", "object", "prompt"]
 Streaming = Literal["wanted", "always", "never"]
 
 OLLAMA = ("ollama", "ollama_chat")
-FIRST_ROOM_TO_THINK = 4_000
-"""Tokens beside those of the answer for a model that is listed as one that thinks."""
-FIRST_THOUGHT = 2_048
-"""Tokens that a model is given to think, once it was cut off while it thought."""
+FIRST_ROOM_TO_THINK = 4_000  # tokens beside those of the answer for a model that is listed as one that thinks
+FIRST_THOUGHT = 2_048  # tokens that a model is given to think, once it was cut off while it thought
 MOST_THOUGHT = 32_000
-OLLAMA_WINDOW = 32_768
-"""The largest window that Ollama is asked for: it takes memory for all of it."""
-OLLAMA_STEPS = (8_192, 16_384, OLLAMA_WINDOW)
-"""Few, since Ollama loads a model anew for each other size."""
+OLLAMA_WINDOW = 32_768  # the largest window that Ollama is asked for: it takes memory for all of it
+OLLAMA_STEPS = (8_192, 16_384, OLLAMA_WINDOW)  # few, since Ollama loads a model anew for each other size
 HALF = 0.5
 
 
@@ -44,22 +40,15 @@ class Ways:
     """Name of the output limit; empty when none is taken."""
     stream: Streaming = "wanted"
     usage_in_stream: bool = True
-    direct: bool = False
-    """Asked by the chat protocol itself, without the model library."""
-    system: bool = True
-    """Instructions go into a message of their own, not in front of the user's."""
-    window: int | None = None
-    """Tokens of question and answer together; None while nobody has said."""
-    most_out: int | None = None
-    """Tokens that an answer may be allowed, thoughts included."""
-    thought: int = 0
-    """Tokens for thoughts, asked for beside those of the answer."""
-    weight: float = 1.0
-    """Tokens as the server counts them, for one that we estimate."""
+    direct: bool = False  # asked by the chat protocol itself, without the model library
+    system: bool = True  # instructions go into a message of their own, not in front of the user's
+    window: int | None = None  # tokens of question and answer together; None while nobody has said
+    most_out: int | None = None  # tokens that an answer may be allowed, thoughts included
+    thought: int = 0  # tokens for thoughts, asked for beside those of the answer
+    weight: float = 1.0  # tokens as the server counts them, for one that we estimate
     lowest: float | None = None
     """The least it counted so far for one that we estimate, of questions of some length."""
-    cut_at: int | None = None
-    """Tokens that it read of a question that was longer, where that was seen once."""
+    cut_at: int | None = None  # tokens that it read of a question that was longer, where that was seen once
 
     def taught(self, before: "Ways", after: "Ways") -> "Ways":
         """Take over what one call found out, and keep what others found meanwhile."""
@@ -119,12 +108,10 @@ class Sent:
     """One request, as far as a refusal may be about it."""
 
     messages: list[dict[str, str]]
-    tokens_in: int
-    """As estimated."""
+    tokens_in: int  # as estimated
     room: int
     streamed: bool
-    again: bool = False
-    """The same was asked before, and failed by chance."""
+    again: bool = False  # the same was asked before, and failed by chance
 
 
 _N = r"(\d[\d,_]*)"
@@ -265,8 +252,7 @@ def ollama_window(ways: Ways, tokens_in: int, room: int) -> int:
     return min(next((step for step in OLLAMA_STEPS if step >= need), OLLAMA_WINDOW), ways.window or OLLAMA_WINDOW)
 
 
-LONG_ENOUGH = 1_000
-"""Estimated tokens from which the count of what was read says something."""
+LONG_ENOUGH = 1_000  # estimated tokens from which the count of what was read says something
 
 
 def after_reading(ways: Ways, tokens_in: int, read: int) -> tuple[Ways, bool]:

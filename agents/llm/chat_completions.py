@@ -28,16 +28,13 @@ from agents.core.role import estimated_tokens
 from agents.core.transport import proxy_for
 from agents.llm.litellm_errors import words_in
 
-Wire = dict[str, Any]
-"""JSON as it goes over the wire; what a server sends may have any shape."""
+Wire = dict[str, Any]  # JSON as it goes over the wire; what a server sends may have any shape
 OPENAI = "https://api.openai.com/v1"
-CONNECT_S = 15.0
-"""Seconds until a server has to have taken a connection."""
+CONNECT_S = 15.0  # seconds until a server has to have taken a connection
 _PATH = "/chat/completions"
 _EVENT = ("", "data", "error", "event", "id", "retry")
 """Names before the colon of a line of events; nothing before it makes a comment."""
-SAID_CHARS = 4_000
-"""Characters of a refusal that are read: some servers answer with a whole page."""
+SAID_CHARS = 4_000  # characters of a refusal that are read: some servers answer with a whole page
 
 _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, httpx2.AsyncClient]] = WeakKeyDictionary()
 
@@ -51,8 +48,7 @@ class Refused(Exception):
         self.code, self.param, self.usage = of.get("code"), of.get("param"), of.get("usage")
 
 
-RAISED = (Refused, httpx2.HTTPError, httpx2.InvalidURL)
-"""What a call raises, beside being cut off."""
+RAISED = (Refused, httpx2.HTTPError, httpx2.InvalidURL)  # what a call raises, beside being cut off
 
 
 class ChatCompletions:
@@ -191,8 +187,7 @@ def listed_cost(name: str, answer: "ProviderAnswer") -> float | None:
     return (tokens_in - known) * read + known * known_price + tokens_out * written
 
 
-_WORDS = ("text", "output_text", "message", "")
-"""Kinds of parts that hold words for whoever asked."""
+_WORDS = ("text", "output_text", "message", "")  # kinds of parts that hold words for whoever asked
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
 """Fields for thoughts, of which a server uses one."""
 _READ, _WRITTEN = ("prompt_tokens", "input_tokens"), ("completion_tokens", "output_tokens")
@@ -212,10 +207,8 @@ class ProviderAnswer:
     """One answer, as it came."""
 
     content: str = ""
-    thoughts: str = ""
-    """What came in the field for thoughts."""
-    called: str = ""
-    """Arguments of the first tool call."""
+    thoughts: str = ""  # what came in the field for thoughts
+    called: str = ""  # arguments of the first tool call
     finish: str = ""
     refusal: str = ""
     usage: Wire = field(default_factory=dict)

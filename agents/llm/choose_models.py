@@ -47,11 +47,9 @@ REST_S: dict[ModelFault, float] = {
 }  # fmt: skip
 """Seconds for which a model is left alone after a fault; the other faults are about one request only."""
 
-FAIR_TIME_S = 20.0
-"""A model that had less time than this and did not answer in it is not said to be slow."""
+FAIR_TIME_S = 20.0  # A model that had less time than this and did not answer in it is not said to be slow
 
-SHARE_WITH_OTHERS = 0.6
-"""Part of the time left that a model may take while others could still be asked."""
+SHARE_WITH_OTHERS = 0.6  # part of the time left that a model may take while others could still be asked
 
 
 class Ward:
@@ -144,8 +142,7 @@ class Choice:
 
     name: str
     provider: str
-    base: str
-    """The address that the user set for it; empty for the provider's own."""
+    base: str  # the address that the user set for it; empty for the provider's own
     key_variable: str
 
     @property

@@ -112,8 +112,7 @@ _NAMES_OF_WORDS = (
     "reason", "response", "fault", "faultstring",
 )  # fmt: skip
 _MARKUP = re.compile(r"<[^>]*>")
-SHOWN_WORDS = 240
-"""Characters of a provider's own words that are shown."""
+SHOWN_WORDS = 240  # characters of a provider's own words that are shown
 RETRY_AFTER_CAP_S = 120.0
 """The longest wait that a provider may ask for: more is taken for absurd and cut down to this."""
 
@@ -127,8 +126,7 @@ _WAIT_WORDS = re.compile(
 _WAIT_FIELDS = re.compile(r"\b(?:estimated_time|retry_after(?:_seconds)?)\W{1,4}(?P<s>\d+(?:\.\d+)?)")
 _RESETS = ("x-ratelimit-{}-requests", "x-ratelimit-{}-tokens")
 
-MIN_SECRET = 4
-"""Shorter configured values are no secrets: hiding them would blank half of a text."""
+MIN_SECRET = 4  # shorter configured values are no secrets: hiding them would blank half of a text
 HIDDEN = "***"
 
 _KEY_VARIABLES = {
@@ -158,10 +156,8 @@ class Failed(Exception):
 
     error: ModelError
     status: int | None = None
-    said: str = ""
-    """The provider's words, unredacted: only for deciding, never to be shown."""
-    wait_s: float | None = None
-    """Seconds that the provider asks for; None when it says nothing usable."""
+    said: str = ""  # the provider's words, unredacted: only for deciding, never to be shown
+    wait_s: float | None = None  # seconds that the provider asks for; None when it says nothing usable
 
 
 def exceptions_of(litellm: ModuleType) -> tuple[type[Exception], ...]:

@@ -56,20 +56,14 @@ from agents.llm.litellm_errors import Failed, exceptions_of, failed, key_variabl
 from agents.llm.pacing import HeldBack, Permit, RateLimiter
 from agents.llm.wire import gather, messages_for, response_format
 
-ATTEMPTS = 3
-"""Requests for one reply, at most, when the provider fails (specification, section 11)."""
-CALL_CAP_S = 300.0
-"""Seconds one request may stay without an answer where more time is left, or all of it."""
+ATTEMPTS = 3  # requests for one reply, at most, when the provider fails (specification, section 11)
+CALL_CAP_S = 300.0  # seconds one request may stay without an answer where more time is left, or all of it
 READ_S, READ_SHARE = 30.0, 0.5
 """Seconds, and part of the time left, that a model may take to read a prompt that can be made shorter."""
-SHORTEST_PROMPT = 1_000
-"""Tokens from which a prompt can be made shorter at all."""
-TRY_S = 10.0
-"""Seconds that there must be to find out whether a provider is as slow as it was."""
-LEAST_TOKENS = 40
-"""Tokens of the shortest answer that is worth asking for."""
-MAX_ADAPTIONS = 10
-"""Requests on the way to one that the server takes, at most."""
+SHORTEST_PROMPT = 1_000  # tokens from which a prompt can be made shorter at all
+TRY_S = 10.0  # seconds that there must be to find out whether a provider is as slow as it was
+LEAST_TOKENS = 40  # tokens of the shortest answer that is worth asking for
+MAX_ADAPTIONS = 10  # requests on the way to one that the server takes, at most
 
 UNSAID_PAUSE_S = 2.0
 """Seconds for which a provider is left alone that limits the rate and does not say for how long."""
@@ -88,14 +82,10 @@ class _Course:
 
     ends_at: float | None
     requests: int = 0
-    spent: Usage = NOTHING
-    """What answers took that were not used; the requests are counted apart."""
-    fell_over: int = 0
-    """Answers that were an error without words on how to ask."""
-    again: bool = False
-    """A failure by chance was met: the next of its kind is none."""
-    shown: bool = False
-    """Words went to the user: a further attempt may not send them again."""
+    spent: Usage = NOTHING  # what answers took that were not used; the requests are counted apart
+    fell_over: int = 0  # answers that were an error without words on how to ask
+    again: bool = False  # A failure by chance was met: the next of its kind is none
+    shown: bool = False  # words went to the user: a further attempt may not send them again
 
     async def show(self, on_text: OnText, text: str) -> None:
         """Show words to the user, and note that they were."""

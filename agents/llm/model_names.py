@@ -81,8 +81,7 @@ _MUTE = re.compile(r"embed|rerank|whisper|\b(?:bge|gte|e5|tts|clip)\b", re.IGNOR
 """Models that write no answers, which some servers list before those that do."""
 IS_SERVER = re.compile(r"https?://|(?:localhost|\d+(?:\.\d+){3}|\[[\da-f:.]+\]):\d+", re.IGNORECASE)
 """The address of a server in the place of a model's name."""
-PATIENCE_S = 0.3
-"""Seconds that a server on this machine gets to say which models it has."""
+PATIENCE_S = 0.3  # seconds that a server on this machine gets to say which models it has
 
 
 @dataclass(frozen=True)
@@ -90,8 +89,7 @@ class LocalServer:
     """A model server that answers on this machine."""
 
     kind: str
-    address: str
-    """Base address of its OpenAI-compatible routes, what DOSSIER_MODEL takes."""
+    address: str  # base address of its OpenAI-compatible routes, what DOSSIER_MODEL takes
     models: tuple[str, ...]
 
     @property

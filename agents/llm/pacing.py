@@ -13,14 +13,12 @@ from dataclasses import dataclass
 
 from agents.core.port import Pace
 
-WINDOW_S = 60.0
-"""Rates count what was sent in the last so many seconds."""
+WINDOW_S = 60.0  # rates count what was sent in the last so many seconds
 
 LOCAL = frozenset({"ollama", "ollama_chat", "llamafile", "lm_studio", "hosted_vllm", "vllm", "xinference", "local"})
 """Providers, as litellm names them, that run on the user's own machines."""
 
-OTHERS = Pace(at_once=8, calls_per_minute=300)
-"""A provider of which nothing is known."""
+OTHERS = Pace(at_once=8, calls_per_minute=300)  # a provider of which nothing is known
 
 DEFAULTS: Mapping[str, Pace] = {
     "openai": Pace(at_once=16, calls_per_minute=500),
@@ -84,16 +82,12 @@ class Places:
         self._window = max(1.0, min(self._window or float(busy), float(busy)) / 2)
 
 
-SLOWED = 0.6
-"""Part of the best pace below which a provider is taken to work on more than it can."""
-QUICKEST_S = 0.05
-"""Seconds of an answer below which its pace says nothing."""
+SLOWED = 0.6  # part of the best pace below which a provider is taken to work on more than it can
+QUICKEST_S = 0.05  # seconds of an answer below which its pace says nothing
 READ_AS_WRITTEN = 1 / 20
 """A token that is read takes about this part of the time of one that is written, until it is seen; on a processor, a third."""
-ASSUMED_TOKENS = 300.0
-"""Tokens that this assumption weighs as much as."""
-FADING = 0.7
-"""What an answer still counts for when the next one came."""
+ASSUMED_TOKENS = 300.0  # tokens that this assumption weighs as much as
+FADING = 0.7  # what an answer still counts for when the next one came
 
 
 class ObservedPace:
@@ -154,10 +148,8 @@ class ObservedPace:
         return None if self._each is None else self._each[0] * tokens_in + self._each[1] * tokens_out
 
 
-TRY_AGAIN_S = 5.0
-"""Seconds after which a provider that seemed too slow for any call is tried with one."""
-WORTH_TELLING_S = 3.0
-"""Seconds of a pause from which somebody should be told."""
+TRY_AGAIN_S = 5.0  # seconds after which a provider that seemed too slow for any call is tried with one
+WORTH_TELLING_S = 3.0  # seconds of a pause from which somebody should be told
 
 
 class HeldBack(Exception):
@@ -172,16 +164,11 @@ class HeldBack(Exception):
 class Permit:
     """One request's place at a provider."""
 
-    at: float = 0.0
-    """When it was given out."""
-    tokens: float = 0.0
-    """What it takes: an estimate, until the answer is there."""
-    tokens_out: int | None = None
-    """What the answer took; None until it is there."""
-    ran_out: bool = False
-    """No answer came within the time there was."""
-    asked_for: int = 1
-    """Tokens that the answer might have had."""
+    at: float = 0.0  # when it was given out
+    tokens: float = 0.0  # what it takes: an estimate, until the answer is there
+    tokens_out: int | None = None  # what the answer took; None until it is there
+    ran_out: bool = False  # no answer came within the time there was
+    asked_for: int = 1  # tokens that the answer might have had
 
     def used(self, tokens: int, tokens_out: int = 0) -> None:
         """Put what the request really took in the place of the estimate."""
