@@ -13,19 +13,11 @@ import threading
 import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import sqlalchemy as sa
-from dbos import (
-    DBOS,
-    DBOSClient,
-    DBOSConfig,
-    DBOSPortableJSONSerializer,
-    EnqueueOptions,
-    SetEnqueueOptions,
-    SetWorkflowID,
-    _dbos,
-)
+from dbos import DBOS, DBOSClient, DBOSConfig, DBOSPortableJSONSerializer, EnqueueOptions, WorkflowStatus, _dbos
 from dbos import error as dbos_error
 from dbos._queue import queue_worker_thread
 from dbos._sys_db import SystemDatabase
@@ -107,11 +99,12 @@ async def _workflow(job: str, attempt: int) -> None:
 
 
 class JobQueue:
-    """DBOS in this process: as a worker, or as a client that only enqueues."""
+    """DBOS in this process: a client of its queue and, in a worker, what runs the attempts that are in it."""
 
     def __init__(self, config: JobStoreConfig) -> None:
         self.config, self.url = config, plain_url(config.engine_url)
         self._client: DBOSClient | None = None
+        self._file: sa.Engine | None = None  # that of a worker's SQLite file, which client and DBOS share
         self._last_priority = 0
         self._lock: FileLock | None = None
         self._bell = _Bell(config.idle_poll_s)
@@ -122,23 +115,39 @@ class JobQueue:
         A process that only enqueues runs no attempt. A `ConfigError` where the database can't be used, or another process
         runs the jobs of this file.
         """
-        global _run_attempt
-        if run_attempt is None:
-            try:
-                # It may be here before any worker is.
-                await asyncio.to_thread(DBOS.migrate, self.url)
-                self._client = DBOSClient(system_database_url=self.url, serializer=DBOSPortableJSONSerializer())
-            except ENGINE_ERRORS as error:
-                raise ConfigError(f"The job queue can't be used: {' '.join(str(error).split())[:200]}") from error
-            return
-        options: DBOSConfig = {
-            "name": "dossier", "application_version": self.config.code_version, "executor_id": self.config.executor,
-            "max_executor_threads": 32, "log_level": "ERROR", "serializer": DBOSPortableJSONSerializer(),
-        }  # fmt: skip
-        if self.url.startswith("sqlite:///"):
+        if run_attempt is not None and self.url.startswith("sqlite:///"):
             self._lock = locked(Path(self.url.removeprefix("sqlite:///")))
-            options["system_database_engine"] = _sqlite_engine(self.url)
-        options["system_database_url"] = self.url
+            self._file = _sqlite_engine(self.url)
+        try:
+            # The queue is there before DBOS looks: it looks again only a second later.
+            self._client = await asyncio.to_thread(self._connected, runs=run_attempt is not None)
+            if run_attempt is not None:
+                self._launch(run_attempt)
+        except Exception as error:
+            await self.close()
+            raise ConfigError(f"The job queue can't be used: {' '.join(str(error).split())[:200]}") from error
+
+    def _connected(self, *, runs: bool) -> DBOSClient:
+        serializer = DBOSPortableJSONSerializer()
+        if not runs:
+            DBOS.migrate(self.url)  # it may be here before any worker is
+        client = DBOSClient(system_database_url=self.url, system_database_engine=self._file, serializer=serializer)
+        register = partial(
+            client.register_queue, QUEUE, worker_concurrency=self.config.workers,
+            partition_concurrency=self.config.per_user, polling_interval_sec=self.config.poll_s,
+            on_conflict="always_update", application_name="dossier",
+        )  # fmt: skip
+        try:
+            if runs:
+                register()
+        except SQLAlchemyError:
+            # DBOS' tables are not there, or of an older version of it: only then is it worth the time.
+            DBOS.migrate(self.url)
+            register()
+        return client
+
+    def _launch(self, run_attempt: RunAttempt) -> None:
+        global _run_attempt
         engine_log = logging.getLogger("dbos")
         engine_log.addFilter(_not_about_cancelling)
         if not engine_log.handlers:
@@ -156,83 +165,51 @@ class JobQueue:
         # Messages, schedules and time-outs of workflows, of which there are none here: DBOS would look for them for ever.
         SystemDatabase.run_notification_listener = lambda _: None  # type: ignore[assignment, method-assign]
         _dbos.dynamic_scheduler_loop = _dbos.background_jobs_thread = lambda *_: None  # type: ignore[attr-defined, assignment]
-        try:
-            # The queue is there before DBOS looks: it looks again only a second later.
-            await asyncio.to_thread(self._register, options.get("system_database_engine"))
-            DBOS(config=options)
-            DBOS.launch()
-        except Exception as error:
-            await self.close()
-            raise ConfigError(f"The job engine can't start: {' '.join(str(error).split())[:200]}") from error
-
-    def _register(self, engine: sa.Engine | None) -> None:
-        client = DBOSClient(
-            system_database_url=self.url, system_database_engine=engine, serializer=DBOSPortableJSONSerializer()
-        )
-
-        def register() -> None:
-            client.register_queue(
-                QUEUE, worker_concurrency=self.config.workers, partition_concurrency=self.config.per_user,
-                polling_interval_sec=self.config.poll_s, on_conflict="always_update", application_name="dossier",
-            )  # fmt: skip
-
-        try:
-            register()
-        except SQLAlchemyError:
-            # DBOS' tables are not there, or of an older version of it: only then is it worth the time.
-            DBOS.migrate(self.url)
-            register()
-        finally:
-            if engine is None:
-                client.destroy()
+        options: DBOSConfig = {
+            "name": "dossier", "application_version": self.config.code_version, "executor_id": self.config.executor,
+            "max_executor_threads": 32, "log_level": "ERROR", "serializer": DBOSPortableJSONSerializer(),
+            "system_database_url": self.url, "system_database_engine": self._file,
+        }  # fmt: skip
+        DBOS(config=options)
+        DBOS.launch()
 
     async def close(self) -> None:
         """Stop DBOS; what runs is cut off and taken up at the next start."""
         global _run_attempt
-        if self._client is not None:
+        if self.config.runs:
+            _run_attempt = None
+            self._bell.ring()
+            # DBOS puts its threads in the place of the loop's own; others need some while those are being ended.
+            asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
+            await asyncio.to_thread(DBOS.destroy)
+        if self._client is not None and self._file is None:
             await asyncio.to_thread(self._client.destroy)
-            self._client = None
-            return
-        _run_attempt = None
-        self._bell.ring()
-        # DBOS puts its threads in the place of the loop's own; others need some while those are being ended.
-        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
-        await asyncio.to_thread(DBOS.destroy)
         if self._lock is not None:
             self._lock.release()
-            self._lock = None
+        self._client = self._lock = self._file = None
 
     @property
-    def _dbos(self) -> DBOSClient | type[DBOS]:
-        return self._client or DBOS
+    def _dbos(self) -> DBOSClient:
+        if self._client is None:
+            raise ConfigError("The job queue is not open.")
+        return self._client
 
     async def enqueue(self, job: str, attempt: int, user: str) -> None:
         """Put a job's attempt into the queue; doing it again changes nothing."""
-        name, partition = _name_of(job, attempt), user or "-"
         # DBOS' clock on SQLite knows whole seconds only: jobs are numbered as they come.
         self._last_priority = max(self._last_priority + 1, int(time.time()) - EPOCH)
-        if self._client is not None:
-            options: EnqueueOptions = {
-                "workflow_name": "node", "queue_name": QUEUE, "workflow_id": name,
-                "app_version": self.config.code_version, "queue_partition_key": partition,
-                "priority": self._last_priority,
-            }  # fmt: skip
-            await self._client.enqueue_async(options, job, attempt)
-            return
-        with (
-            SetWorkflowID(name),
-            SetEnqueueOptions(queue_partition_key=partition, priority=self._last_priority),
-        ):
-            await DBOS.enqueue_workflow_async(QUEUE, _workflow, job, attempt)
+        options: EnqueueOptions = {
+            "workflow_name": "node", "queue_name": QUEUE, "workflow_id": _name_of(job, attempt),
+            "app_version": self.config.code_version, "queue_partition_key": user or "-", "priority": self._last_priority,
+        }  # fmt: skip
+        await self._dbos.enqueue_async(options, job, attempt)
         self._bell.ring()
 
     async def cancel(self, job: str, attempt: int) -> None:
         await self._dbos.cancel_workflow_async(_name_of(job, attempt))
 
     async def known(self, job: str, attempt: int) -> bool:
-        names = [_name_of(job, attempt)]
-        found = await self._dbos.list_workflows_async(workflow_ids=names, load_input=False, load_output=False)
-        return bool(found)
+        return bool(await self._found(workflow_ids=[_name_of(job, attempt)]))
 
     async def queued(self) -> list[tuple[str, str]]:
         waiting = await self._dbos.list_queued_workflows_async(queue_name=QUEUE, status="ENQUEUED", load_input=False)
@@ -240,21 +217,26 @@ class JobQueue:
 
     async def stranded(self) -> list[tuple[str, int]]:
         """List the attempts that only another version of this program could run."""
-        waiting = await DBOS.list_workflows_async(status=["PENDING", "ENQUEUED"], load_input=False, load_output=False)
+        waiting = await self._found(status=["PENDING", "ENQUEUED"])
         known = (self.config.code_version, None)
         return [_attempt_of(one.workflow_id) for one in waiting if one.app_version not in known]
 
     async def ended(self) -> list[tuple[str, int]]:
         over = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
-        found = await self._dbos.list_workflows_async(status=over, load_input=False, load_output=False)
-        return [_attempt_of(one.workflow_id) for one in found]
+        return [_attempt_of(one.workflow_id) for one in await self._found(status=over)]
 
     async def forget(self, job: str, attempt: int) -> None:
         """Delete what DBOS knows of an attempt and those before it; the job store keeps all that matters."""
-        names = [_name_of(job, one) for one in range(1, attempt + 1)]
-        there = await self._dbos.list_workflows_async(workflow_ids=names, load_input=False, load_output=False)
+        there = await self._found(workflow_ids=[_name_of(job, one) for one in range(1, attempt + 1)])
         if there:
             await self._dbos.delete_workflows_async([one.workflow_id for one in there])
+
+    async def _found(
+        self, *, workflow_ids: list[str] | None = None, status: str | list[str] | None = None
+    ) -> list[WorkflowStatus]:
+        return await self._dbos.list_workflows_async(
+            workflow_ids=workflow_ids, status=status, load_input=False, load_output=False
+        )
 
 
 def _sqlite_engine(url: str) -> sa.Engine:
