@@ -235,7 +235,6 @@ class TraceContext:
     call: str = ""  # kind and key of the step, for example `extract:0`
 
     def named(self) -> dict[str, str]:
-        """Give those parts that are known, by name."""
         parts = {"job_id": self.job_id, "node": self.node, "call": self.call}
         return {name: value for name, value in parts.items() if value}
 

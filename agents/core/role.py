@@ -91,11 +91,7 @@ class Model(Protocol):
     """False for an engine that only quotes: it is said so in the chat and in Methodology."""
 
     async def reply(self, request: Request, on_text: OnText | None = None) -> Reply:
-        """Answer `request`; stream the text field that it names to `on_text`, where the answer has it.
-
-        Raises:
-            ModelError: the provider failed after every retry, or time ran out.
-        """
+        """Answer `request`; stream the field that it names to `on_text`. A `ModelError` where the provider failed for good."""
 
 
 In = TypeVar("In", bound=Frozen)
@@ -165,10 +161,7 @@ async def answered(asked: Awaitable[A]) -> A:
 async def ask(role: Role[In, Out], given: In, run: AskContext, on_text: OnText | None = None) -> RoleAnswer[Out]:
     """Ask `role` for its output, letting the model repair a rejected answer once.
 
-    Raises:
-        BadOutput: still unusable after the repair.
-        ModelError: the provider failed after every retry, or time ran out.
-        PromptError: the prompt does not fit the contract.
+    `BadOutput` where it is still unusable then; a `ModelError` where the provider failed for good, or time ran out.
     """
     prompt = run.prompts[role.prompt_name]
     messages = [Message("system", prompt.system), Message("user", prompt.render(given))]

@@ -211,7 +211,6 @@ class Settings(BaseSettings):
 
     @property
     def most_jobs(self) -> int:
-        """Runs that one user may have, as it holds."""
         return self._bound(self.jobs_per_user, 20)
 
     def _bound(self, given: int | None, elsewhere: int) -> int:

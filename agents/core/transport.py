@@ -31,40 +31,23 @@ MAX_BACKOFF_S = 10.0
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """Three attempts, min(2^attempt + U(0, 1), 10) seconds apart or as the other side asks, within the time left.
+    """Three attempts, min(2^attempt + U(0, 1), 10) seconds apart or as the other side asks, within the time left."""
 
-    Args:
-        call_s: seconds for one request, where the caller does not say otherwise.
-        longest_wait_s: whoever asks for a longer pause is not asked again.
-        sleep: how to wait.
-        spread: a number from 0 to 1, added to waits so that not all come back at once.
-    """
-
-    call_s: float = 15.0
-    longest_wait_s: float = 30.0
+    call_s: float = 15.0  # seconds for one request, where the caller does not say otherwise
+    longest_wait_s: float = 30.0  # whoever asks for a longer pause is not asked again
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    spread: Callable[[], float] = random.random
+    spread: Callable[[], float] = random.random  # added to waits so that not all come back at once
 
     def retrying(self, left_s: Callable[[], float], attempts: int | None = None) -> AsyncRetrying:
-        """Make the loop that calls again after errors that are `retryable`.
-
-        Args:
-            left_s: seconds that are left for everything.
-            attempts: fewer or more than usual.
-        """
+        """Make the loop that calls again after errors that are `retryable`, while there is time left for it."""
         most = attempts or ATTEMPTS
 
         def is_over(state: RetryCallState) -> bool:
             wait = state.upcoming_sleep
             return state.attempt_number >= most or wait > self.longest_wait_s or wait >= left_s()
 
-        return AsyncRetrying(
-            sleep=self.sleep,
-            wait=self._wait_s,
-            stop=is_over,
-            retry=retry_if_exception(lambda error: isinstance(error, DossierError) and error.retryable),
-            reraise=True,
-        )
+        again = retry_if_exception(lambda error: isinstance(error, DossierError) and error.retryable)
+        return AsyncRetrying(sleep=self.sleep, wait=self._wait_s, stop=is_over, retry=again, reraise=True)
 
     def _wait_s(self, state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
@@ -100,10 +83,8 @@ def advice(said: str) -> str:
 def prepare() -> None:
     """Read what the environment says of proxies and certificates, before anything is sent.
 
-    This machine itself is never reached through a proxy: model servers of one's own are.
-
-    Raises:
-        ConfigError: a proxy or a file of certificates can't be used; the message holds no password.
+    This machine itself is never reached through a proxy: model servers of one's own are. The `ConfigError` about a proxy
+    that can't be used holds no password.
     """
     for name, written in list(os.environ.items()):
         if name.lower().endswith("_proxy") and written.startswith("socks://"):  # as desktops set it

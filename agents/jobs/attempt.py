@@ -39,7 +39,6 @@ class Reached(Frozen):
     steering: SteeringSnapshot = SteeringSnapshot()
 
     def later(self, other: "Reached") -> "Reached":
-        """Take the later of both."""
         return Reached(elapsed=max(self.elapsed, other.elapsed), steering=self.steering.later(other.steering))
 
 
@@ -128,7 +127,6 @@ class Attempt:
         self._timed: dict[asyncio.Timeout, Deadline] = {}
 
     async def run(self, kind: str, given: Frozen, gives: type[M], path: str = ROOT) -> M:
-        """Do the work of a handler here and now."""
         from agents.jobs.ctx import RunCtx
 
         return gives.model_validate(await self.handlers[kind](RunCtx(self, path, self.budget), given))
@@ -173,7 +171,6 @@ class Attempt:
 
     @property
     def reserve_s(self) -> float:
-        """Seconds kept for writing."""
         return synthesis_reserve_s(self.total_s)
 
     @property
@@ -342,7 +339,6 @@ class Attempt:
             self.halt()
 
     def cut(self, above: str) -> None:
-        """Cut off what runs at a path and below."""
         for task, path in self._interruptible.items():
             if path == above or path.startswith(above + "/"):
                 task.cancel()

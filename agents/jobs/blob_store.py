@@ -40,11 +40,7 @@ class BlobStore:
         return name
 
     async def get(self, text_hash: str) -> str:
-        """Return a stored text.
-
-        Raises:
-            SourceError: no such text is stored.
-        """
+        """Return a stored text; a `SourceError` where there is none."""
         path = self._text_path(text_hash)
         try:
             return await asyncio.to_thread(_read, path)
@@ -89,11 +85,9 @@ class BlobStore:
         return await asyncio.to_thread(lambda: {name for path in paths for name in hashes_in(_read(path))})
 
     async def sweep(self, in_use: Callable[[Collection[str]], Awaitable[set[str]]], before: datetime) -> int:
-        """Delete the texts that nobody uses and that were last put before a time; says how many there were.
+        """Delete the texts that nobody uses, of those last put before a time; says how many there were.
 
-        Args:
-            in_use: tells which of some texts are used, by their names.
-            before: a text is put a moment before its use is written down, so younger ones stay.
+        A text is put a moment before its use is written down, so younger ones stay.
         """
         gone = 0
         for folder in await asyncio.to_thread(lambda: sorted((self.folder / "texts").glob("??"))):

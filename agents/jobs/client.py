@@ -161,7 +161,6 @@ class Client:
     def start(
         self, commission: Commission, setup: JobSetup, *, owner: str = "", title: str = "", budget: Limits = Limits()
     ) -> Job:
-        """Start a job; it is stored a moment later."""
         whole = self._new(commission, setup, owner, title, budget)
         job = self.register.hold(whole, setup)
 
@@ -246,7 +245,6 @@ class Client:
         return list(self.register.jobs.values())
 
     def attach(self, job: Job, thread_id: str) -> None:
-        """Note in which chat a job was started."""
 
         async def write() -> None:
             await job.stored.wait()
@@ -309,7 +307,6 @@ class Client:
         return self.change(job, Command(kind="limits", words=words, limits=limits))
 
     def guide(self, job: Job, text: str) -> Change:
-        """Add guidance that the next rounds follow."""
         return self.change(job, Command(kind="guidance", words=text))
 
     def stop(self, job: Job) -> None:

@@ -82,7 +82,6 @@ class _Bell:
 
 
 def _name_of(job: str, attempt: int) -> str:
-    """Name the workflow of an attempt."""
     return f"{job}~{attempt}"
 
 

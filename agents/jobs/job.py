@@ -91,7 +91,6 @@ class Job:
 
     @classmethod
     def of(cls, whole: "WholeJob", run: Attempt) -> "Job":
-        """Make it from what the store holds of it."""
         return cls(
             id=whole.id, owner=whole.owner, title=whole.title, commission=whole.commission, run=run,
             created=whole.created.isoformat(timespec="seconds"), thread_id=whole.thread_id, status=whole.status,
@@ -183,7 +182,6 @@ class Job:
                 yield None
 
     async def wait(self) -> None:
-        """Wait for the end, however it comes."""
         await self.ended.wait()
 
     async def settled(self) -> None:
@@ -193,7 +191,6 @@ class Job:
             await moved.wait()
 
     def summary(self) -> JobSummary:
-        """Describe it as a list of jobs does."""
         asked = [one.event.usage for one in self.run.events if isinstance(one.event, RoleAsked)]
         notes = [one.event.note for one in self.run.events if isinstance(one.event, JobChanged)]
         costs = [usage.cost_usd for usage in asked if usage.cost_usd is not None]

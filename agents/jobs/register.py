@@ -127,7 +127,6 @@ class Register:
             self.forget(job_id)
 
     def forget(self, job_id: str) -> None:
-        """Hold a job no longer."""
         self.jobs.pop(job_id, None)
         self._loading.pop(job_id, None)
 
@@ -187,7 +186,6 @@ class Register:
                 await self._follow(job, run, row)
 
     async def _follow(self, job: Job, run: Attempt, row: StoredJob) -> None:
-        """Follow a job that another process runs."""
         if row.status == "running":
             whole = await self.store.job(row.id)
             if whole is not None and len(whole.steering.changes) >= len(run.steering.changes):

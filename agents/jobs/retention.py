@@ -23,11 +23,7 @@ async def purge(
 ) -> int:
     """Delete jobs that have been over for some days, with events, reports and all; says how many there were.
 
-    Args:
-        store: where they are.
-        blobs: where their reports are.
-        days: how long they may have been over.
-        before: called with id and attempt of each before it is deleted.
+    Id and attempt of each are told `before` it is deleted.
     """
     gone, jobs = 0, tables.jobs.c
     query = sa.select(jobs.id, jobs.attempt).where(jobs.status.in_(OVER), jobs.updated < now() - timedelta(days=days))

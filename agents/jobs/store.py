@@ -103,12 +103,10 @@ class Store:
         self.insert = partial(_insert, database.sqlite)
 
     async def rows(self, query: sa.Executable) -> Sequence[sa.RowMapping]:
-        """Read all rows that a query gives."""
         async with self.database.reading() as connection:
             return (await connection.execute(query)).mappings().all()
 
     async def texts(self, query: sa.Executable) -> Sequence[str]:
-        """Read the only column that a query gives."""
         return [value for row in await self.rows(query) for value in row.values()]
 
     async def text(self, query: sa.Executable) -> str | None:
@@ -258,7 +256,6 @@ class Store:
         return number
 
     async def tasks(self, job_id: str) -> list[StoredCommand]:
-        """List the tasks that operators gave a job, oldest first."""
         mine, is_task = tables.commands.c.job_id == job_id, tables.commands.c.verb.startswith("task:")
         rows = await self.rows(sa.select(tables.commands).where(mine, is_task).order_by(tables.commands.c.id))
         return [StoredCommand.model_validate(dict(row)) for row in rows]

@@ -72,7 +72,6 @@ class _JobSpans:
                 self._end(event.node, event.state)
 
     def called(self, made: CallMade) -> None:
-        """Make the span of a call that has just ended."""
         kind = made.place.call.partition(":")[0]
         about: Attributes = {"dossier.call": made.place.call}
         operation, what = "", kind

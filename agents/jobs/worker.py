@@ -204,7 +204,6 @@ class Worker:
     # ---- steering
 
     def change(self, job: Job, command: Command) -> Change:
-        """Change a running job at once, and store the change."""
         change = changed(job, command)
         applied(change, job.run)
         self.writer.change(job.id, steering=job.run.steering.model_dump_json())
@@ -339,7 +338,6 @@ class Worker:
     # ---- commands of other processes
 
     async def do_commands(self) -> None:
-        """Take the commands that wait, and do them."""
         for command in await self.store.take_commands(self.config.executor):
             task = self.register.background(self._answer(command))
             self._in_hand.add(task)

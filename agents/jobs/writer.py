@@ -73,11 +73,7 @@ class Writer:
         self._wake.set()
 
     async def step(self, job_id: str, key: str, attempt: int, record: StepRecord) -> None:
-        """Write a step's record and what it cost; returns when it is stored.
-
-        Raises:
-            Fenced: a later attempt at the job has begun.
-        """
+        """Write a step's record and what it cost; returns when it is stored, or `Fenced` where a later attempt has begun."""
         batch = self._batch
         batch.rows[tables.steps].append(
             {"job_id": job_id, "key": key, "attempt": attempt, "record": record.model_dump_json(), "at": now()}

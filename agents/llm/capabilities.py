@@ -57,7 +57,6 @@ class Ways:
 
     @property
     def told(self) -> str:
-        """Say in words what is special."""
         forms = {"schema": "JSON by schema", "object": "JSON without a schema", "prompt": "JSON asked for in words"}
         streams = {"wanted": "streams", "always": "answers only as a stream", "never": "does not stream"}
         said = [forms[self.structured], streams[self.stream]]

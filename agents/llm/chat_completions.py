@@ -215,7 +215,6 @@ class ProviderAnswer:
 
     @property
     def came(self) -> bool:
-        """Anything at all came."""
         return self != ProviderAnswer(finish=self.finish)
 
     @property

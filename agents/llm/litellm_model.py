@@ -291,7 +291,6 @@ class LiteLLMModel:
         raise failure or self._failed("server", "it never came to an answer")
 
     def _learn(self, begun: Ways, ways: Ways) -> None:
-        """Take over what one call found out."""
         before, self.ways = self.ways, self.ways.taught(begun, ways)
         if self._kept is not None:
             self._kept.keep(self._kept_as, before, self.ways)

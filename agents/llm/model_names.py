@@ -94,7 +94,6 @@ class LocalServer:
 
     @property
     def line(self) -> str:
-        """Say what it is and how it is chosen."""
         models = ", ".join(self.models[:3])
         return f"{self.kind} at {self.address} serves {models}: DOSSIER_MODEL={self.address} uses it."
 

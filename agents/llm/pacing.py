@@ -39,12 +39,8 @@ def limits_for(
 ) -> Pace:
     """Compute the limits of a provider, None or 0 for no limit: the only place where this is done.
 
-    Args:
-        provider: as in front of the model's name.
-        asked: what the operator set for it.
-        own_server: it is reached under an address of the user's own.
-        slots: calls that such a server says it works on at once.
-        share: the part of the provider's limits that this process may use, above 0 to 1.
+    What the operator `asked` for goes before the `slots` that a server of the user's own says it has, and both before
+    the defaults; of all of it this process has a `share`.
     """
     holds = DEFAULTS.get("" if own_server else provider, OTHERS).model_dump() | ({"at_once": slots} if slots else {})
     holds |= (asked or Pace()).model_dump(exclude_none=True)
@@ -64,7 +60,6 @@ class Places:
         self._slow_in_a_row = 0
 
     def at_once(self, limit: int) -> int:
-        """Give the places that are open, of `limit`."""
         return limit if self._window is None else max(1, min(limit, int(self._window)))
 
     def went_well(self, tokens_s: float, busy: int, limit: int) -> None:
@@ -187,14 +182,7 @@ def _wait_s(sent: Sequence[tuple[float, float]], amount: float, limit: float | N
 
 
 class RateLimiter:
-    """Gives out turns at one provider, in the order in which they are asked for.
-
-    Args:
-        limits: what holds now; asked for again at each turn, since it may change.
-        clock: seconds, never running backwards.
-        sleep: waits for seconds.
-        on_pause: told of pauses that are worth telling, with their seconds.
-    """
+    """Gives out turns at one provider, in the order in which they are asked for, by the limits that hold at each turn."""
 
     def __init__(
         self, limits: Callable[[], Pace], clock: Callable[[], float] = time.monotonic,
@@ -239,7 +227,6 @@ class RateLimiter:
             self._on_pause(seconds)
 
     def hold(self, seconds: float) -> None:
-        """Let nobody ask the provider for some seconds."""
         self.tell(seconds)
         self.places.went_badly(max(1, self.busy))
         self._resumes_at = max(self._resumes_at, self._clock() + seconds)
@@ -310,7 +297,6 @@ class Pacing:
         self.share = share
 
     def limits(self, provider: str, *, own_server: bool = False, slots: int | None = None) -> Pace:
-        """Give what holds now for a provider."""
         return limits_for(provider, self._asked.get(provider), own_server=own_server, slots=slots, share=self.share)
 
     def gate(self, provider: str, *, own_server: bool = False, slots: int | None = None) -> RateLimiter:
