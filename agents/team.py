@@ -185,7 +185,6 @@ class Team:
             context_results=self.settings.context_results,
             # Stands in when a provider fails for good, so that what was found is still written up.
             fallback=OfflineModel() if self.engine.reasons else None,
-            keep=self.blobs.save_report if steering is not None else None,
             steering=steering or Steering(), pace=lambda: self.drafts.pace(),
             topics=Topics(threshold=self.settings.duplicate_topic_similarity_threshold, language=language),
         )  # fmt: skip
@@ -262,7 +261,7 @@ class Team:
         if self._jobs is None:
             return  # they are being opened yet
         rows, _ = await self.jobs.listed(None, statuses=("done",), limit=REMEMBERED)
-        for document in await asyncio.gather(*(self.blobs.report(row.id) for row in reversed(rows))):
+        for document in await asyncio.gather(*(self.jobs.report(row.id) for row in reversed(rows))):
             if document is not None:
                 self._remember(document)
 
@@ -306,7 +305,7 @@ class Team:
         Raises:
             BadRequest: it has no report.
         """
-        document = job.report or await self.blobs.report(job.id)
+        document = job.report or await self.jobs.report(job.id)
         if document is None:
             raise BadRequest("That run has no report to go on from.")
         return earlier_of(document, job.sources, use), document

@@ -130,7 +130,7 @@ async def quote(fact_id: str, job: Found, site: Here, request: Request, format: 
 
     Of a job that still runs, the words of its claims' evidence.
     """
-    document = job.report or await site.team.blobs.report(job.id)
+    document = job.report or await site.team.jobs.report(job.id)
     quoted = await quote_of(site, job, document, fact_id)
     if format == "json" or request.headers.get("accept", "").startswith("application/json"):
         return JSONResponse(quoted_data(quoted, document))

@@ -154,7 +154,7 @@ async def jobs(
 @jobs_api.get("/research/jobs/{job_id}")
 async def job(job: Found, site: Here) -> dict[str, object]:
     """Describe a job whole: status, contract, state of its loops, claims, evidence, report."""
-    document = job.report or await site.team.blobs.report(job.id)
+    document = job.report or await site.team.jobs.report(job.id)
     contract, row, window_s = job.contract, job.summary(), site.team.settings.planner_pending_window_ms / 1000
     claims = document.claims if document else job.claims
     phase = document.phase_state if document else running_phase(job)

@@ -57,7 +57,7 @@ Found = Annotated[Job, Depends(found_job)]  # the caller's job that a path names
 
 async def report_of(site: Site, job: Job) -> ReportDocument:
     """Return the report of a job: a 404 where there is none (yet)."""
-    document = job.report or await site.team.blobs.report(job.id)
+    document = job.report or await site.team.jobs.report(job.id)
     if document is None:
         what = "This run left no report." if job.status in OVER else "The report is not written yet."
         raise ApiError(404, "no_report", what, retryable=job.status not in OVER)
@@ -103,7 +103,7 @@ async def forget_texts(jobs: Client, chats: Path, hashes: Iterable[str]) -> tupl
             if job.status not in OVER:
                 return True
             sources = {card.id for card in job.sources.values() if card.text_hash == name}
-            document = await jobs.blobs.report(job.id) if sources else None
+            document = await jobs.report(job.id) if sources else None
             if document is not None and any(one.source_id in sources for one in document.references):
                 return True
         return False

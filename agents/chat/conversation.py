@@ -272,7 +272,7 @@ class Conversation(RunTalk):
     # ---- a report
 
     async def _on_report(self, text: str, said: Command | None) -> None:
-        document = await self.team.blobs.report(self.state.job_id)
+        document = await self.team.jobs.report(self.state.job_id)
         if isinstance(said, Wish) and (said.name == "draft_again" or (said.name == "refresh" and document is not None)):
             return await self._once_more(text, refresh=said.name == "refresh")
         if isinstance(said, Wish | Edit) or (isinstance(said, Part) and not said.loose):

@@ -271,7 +271,7 @@ class Outcomes:
         return shown
 
     async def _outcome(self, job: Job) -> Shown:
-        return outcome(job, job.report or (await self.jobs.blobs.report(job.id) if job.status == "done" else None))
+        return outcome(job, job.report or (await self.jobs.report(job.id) if job.status == "done" else None))
 
     async def _over(self, thread_id: str, owner: str, known: Collection[str]) -> list[Job]:
         """List the runs of a chat that ended, but for those whose outcome is known."""

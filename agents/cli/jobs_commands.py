@@ -206,7 +206,6 @@ async def delete(
     if not row.over:
         await _answered(store, row, "cancel", "")
     await store.delete([row.id])
-    await _blobs(store).forget_report(row.id)
     say("deleted")
     asked = facts is None and sys.stdin.isatty()
     if facts or (asked and typer.confirm("Forget what only this job found out too?")):
@@ -224,9 +223,8 @@ async def purge(
     """Delete jobs that have been over for some days, with events and reports, and the texts that no other job uses."""
     from agents.jobs import retention
 
-    blobs = _blobs(store)
-    gone = await retention.purge(store, blobs, days)
-    texts = await retention.sweep(store, blobs)
+    gone = await retention.purge(store, days)
+    texts = await retention.sweep(store, _blobs(store))
     say(f"deleted: {gone} of the jobs, {texts} of the texts")
 
 

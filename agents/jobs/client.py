@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from agents.contracts.contract import Change, Command, Narrowing
-from agents.contracts.report import Commission, JobStatus, JobSummary, JobTask, TaskRow
+from agents.contracts.report import Commission, JobStatus, JobSummary, JobTask, ReportDocument, TaskRow
 from agents.core.budget import Limits
 from agents.core.errors import BadRequest
 from agents.core.port import ProcessLimits
@@ -230,6 +230,10 @@ class Client:
         whole = await self.store.job(job_id) if self.opened else None
         return None if whole is None or whole.owner != owner else await self.register.read(whole)
 
+    async def report(self, job_id: str) -> ReportDocument | None:
+        """Give a job's report; of one that came to no end the draft, where there is one."""
+        return await self.store.report(job_id) or await self.store.draft(job_id) if self.opened else None
+
     async def listed(
         self, owner: str | None, *, statuses: Sequence[JobStatus] = (), limit: int = 50, offset: int = 0
     ) -> tuple[list[JobSummary], int]:
@@ -394,7 +398,6 @@ class Client:
         for row in rows:
             self.register.forget(row.id)
             await self.engine.forget(row.id, row.attempt)
-            await self.blobs.forget_report(row.id)
         return await self.store.delete([row.id for row in rows])
 
 

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable, Collection
 from datetime import timedelta
+from functools import partial
 
 import sqlalchemy as sa
 
@@ -18,9 +19,7 @@ GRACE = timedelta(days=1)
 """Age from which an unused text is swept out: one is put a moment before the step that names it is written down."""
 
 
-async def purge(
-    store: Store, blobs: BlobStore, days: float, before: Callable[[str, int], Awaitable[None]] | None = None
-) -> int:
+async def purge(store: Store, days: float, before: Callable[[str, int], Awaitable[None]] | None = None) -> int:
     """Delete jobs that have been over for some days, with events, reports and all; says how many there were.
 
     Id and attempt of each are told `before` it is deleted.
@@ -31,18 +30,8 @@ async def purge(
         for row in old:
             if before is not None:
                 await before(row["id"], row["attempt"])
-            await blobs.forget_report(row["id"])
         gone += await store.delete([row["id"] for row in old])
-    return gone + await forget_runs(store, blobs, days)
-
-
-async def forget_runs(store: Store, blobs: BlobStore, days: float) -> int:
-    """Delete the reports of runs that no store knows (the command line's) after some days; says how many there were."""
-    old = await blobs.reports(now() - timedelta(days=days))
-    stray = set(old) - await known_jobs(store, old)
-    for job_id in stray:
-        await blobs.forget_report(job_id)
-    return len(stray)
+    return gone
 
 
 async def known_jobs(store: Store, job_ids: Collection[str]) -> set[str]:
@@ -51,15 +40,8 @@ async def known_jobs(store: Store, job_ids: Collection[str]) -> set[str]:
 
 
 async def sweep(store: Store, blobs: BlobStore, grace: timedelta = GRACE) -> int:
-    """Delete the texts that no job and no report uses any more; says how many there were."""
-    reports = await blobs.reports(now())
-    stray = set(reports) - await known_jobs(store, reports)
-    quoted = await blobs.quoted_in(stray)
-
-    async def in_use(names: Collection[str]) -> set[str]:
-        return quoted | await _among(store, tables.text_uses.c.hash, names)
-
-    gone = await blobs.sweep(in_use, now() - grace)
+    """Delete the texts that no job uses any more; says how many there were."""
+    gone = await blobs.sweep(partial(_among, store, tables.text_uses.c.hash), now() - grace)
     if gone:
         log.info("%d texts that no job uses any more were deleted", gone)
     return gone

@@ -1,17 +1,18 @@
 """The job store: jobs and all that belongs to them, in SQL. Writing a row twice changes nothing.
 
-Texts and reports in the database: for several machines, which share no folder.
+Texts in the database: for several machines, which share no folder.
 """
 
 import uuid
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, TypeVar
 
 import sqlalchemy as sa
-from pydantic import Field, WrapValidator
+from pydantic import Field, ValidationError, WrapValidator
 from pydantic_core import from_json, to_json
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -226,7 +227,18 @@ class Store:
     async def report(self, job_id: str) -> ReportDocument | None:
         query = sa.select(tables.reports.c.body).where(tables.reports.c.job_id == job_id)
         body = await self.text(query)
-        return None if body is None else ReportDocument.model_validate_json(body)
+        with suppress(ValidationError):  # it may be of another version of this program
+            return None if body is None else ReportDocument.model_validate_json(body)
+        return None
+
+    async def draft(self, job_id: str) -> ReportDocument | None:
+        """Give the report of a job that came to no end, as it was recorded before it was checked."""
+        steps = tables.steps.c
+        query = sa.select(steps.record).where(steps.job_id == job_id, steps.key.endswith("#keep:draft"))
+        record = await self.text(query)
+        return (
+            None if record is None else ReportDocument.model_validate_json(StepRecord.model_validate_json(record).value)
+        )
 
     async def save_outcome(self, job_id: str, rows: Mapping[sa.Table, Sequence[Row]]) -> None:
         """Write everything that a job came to, in the place of what an earlier attempt came to."""
@@ -333,7 +345,7 @@ def _of(owner: str | None, statuses: Sequence[JobStatus]) -> sa.ColumnElement[bo
 
 
 class DatabaseBlobStore(BlobStore):
-    """The blob store of jobs that run on more than one machine; reports are in the job store."""
+    """The blob store of jobs that run on more than one machine."""
 
     def __init__(self, folder: Path, store: Store) -> None:
         super().__init__(folder)
@@ -357,22 +369,7 @@ class DatabaseBlobStore(BlobStore):
         # Other machines share these texts, and their chats are not known here.
         return False
 
-    async def save_report(self, document: ReportDocument) -> Path:
-        return self.folder
-
-    async def forget_report(self, job_id: str) -> None:
-        """Nothing to do: it goes with its job."""
-
-    async def reports(self, before: datetime) -> list[str]:
-        return []
-
-    async def quoted_in(self, job_ids: Collection[str]) -> set[str]:
-        return set()
-
     async def sweep(self, in_use: Callable[[Collection[str]], Awaitable[set[str]]], before: datetime) -> int:
         texts, uses = tables.texts, tables.text_uses
         unused = ~sa.exists().where(uses.c.hash == texts.c.hash)
         return await self.store.write(sa.delete(texts).where(texts.c.at < before, unused))
-
-    async def report(self, job_id: str) -> ReportDocument | None:
-        return await self.store.report(job_id)

@@ -196,7 +196,6 @@ class Worker:
             job.run.emit("job#ended", JobChanged(status="done", stage="completed"))
 
     async def save(self, job: Job, outcome: Outcome, document: ReportDocument) -> None:
-        await self.blobs.save_report(document)
         await self.store.save_outcome(job.id, rows_of(job.id, job.run.attempt, outcome, document))
         commission = job.commission.model_dump_json()
         self.writer.change(job.id, grade=document.grade, title=document.title, commission=commission)
@@ -424,7 +423,7 @@ class Worker:
             self.register.forget(job_id)
             await self.engine.forget(job_id, attempt)
 
-        return await retention.purge(self.store, self.blobs, days, before)
+        return await retention.purge(self.store, days, before)
 
     async def sweep(self) -> int:
         """Delete what deleted jobs left behind: texts that nobody uses, and what the engine still knows of them."""

@@ -13,7 +13,6 @@ from pydantic import ValidationError
 from agents.contracts.contract import PaceSeen
 from agents.contracts.finding import Problem
 from agents.contracts.frozen import Frozen, Said
-from agents.contracts.report import ReportDocument
 from agents.contracts.sources import CorpusSurvey, Hit, SearchQuery, SearchResult, Source, SourceCard
 from agents.core.budget import NOTHING, Deadline, Usage, spent_by
 from agents.core.errors import BadOutput, ModelError, ModelFault, SearchError, SourceError, StepFailed
@@ -168,8 +167,6 @@ class RunContext:
     """Facts that a writer is shown, at most."""
     fallback: Model | None = None
     """Stands in when a role's model fails for good; None lets the failure through."""
-    keep: Callable[[ReportDocument], Awaitable[object]] | None = None
-    """Saves a report; the first version is saved before any check runs on it."""
     steering: Steering = field(default_factory=Steering)
     topics: Topics = field(default_factory=Topics)
     retries: Retries = field(default_factory=Retries)
@@ -391,12 +388,6 @@ class RunContext:
         elif fetched.type == "SourceError" and fetched.fault in {"document", "site"}:
             alike = _site(url) if fetched.fault == "site" else ""
             self.retries = self.retries.merge(Retries().failed(url, alike, branch=branch))
-
-    async def keep_draft(self, document: ReportDocument) -> ReportDocument:
-        """Save a report as it stands: the body of a step."""
-        if self.keep is not None:
-            await self.keep(document)
-        return document
 
     async def crawl(self, url: str, limit: int, deadline: Deadline) -> Crawled:
         """Go on from a page to others of its site, one step; where the searcher cannot, nothing is found.

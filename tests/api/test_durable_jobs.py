@@ -161,7 +161,7 @@ async def test_a_job_is_deleted_with_all_its_rows(stored, http):
         assert (await http.delete(f"/research/jobs?id={gone.id}")).json() == {"deleted": [gone.id], "count": 1}
         assert [row["job_id"] for row in (await http.get("/research/jobs")).json()["jobs"]] == [keep.id]
         assert await site.team.jobs.store.events(gone.id) == []
-        assert await site.team.blobs.report(gone.id) is None
+        assert await site.team.jobs.report(gone.id) is None
 
 
 async def test_ten_thousand_jobs_are_listed_in_a_tenth_of_a_second(stored, http):

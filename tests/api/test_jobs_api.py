@@ -325,7 +325,7 @@ async def test_a_job_is_deleted_with_everything_that_hangs_on_it(site, http, ove
     told = (await http.delete(f"/research/jobs?id={gone}")).json()
     assert told == {"deleted": [gone], "count": 1}
     assert (await http.get(f"/research/jobs/{gone}")).status_code == 404
-    assert await site.team.blobs.report(gone) is None
+    assert await site.team.jobs.report(gone) is None
     assert [job["job_id"] for job in (await http.get("/research/jobs")).json()["jobs"]] == [keep]
 
 

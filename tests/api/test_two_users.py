@@ -53,7 +53,7 @@ async def bobs(remote):
     await remote.team.memory.put("bob", ALL)
     job = remote.team.commission(brief, owner="bob")
     await asyncio.wait_for(job.wait(), 30)
-    document = await remote.team.blobs.report(job.id)
+    document = await remote.team.jobs.report(job.id)
     (fact, *_), reference = document.references[0].quotes, document.references[0]
     stands = {
         "job_id": job.id, "node": "job/0", "what": "stop", "form": "json", "fact_id": fact.fact_id, "model": "dossier",

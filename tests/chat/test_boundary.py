@@ -466,7 +466,7 @@ async def test_a_report_outlives_the_chat_it_was_written_in(chat):
     await chat.history.delete_thread(page.session.thread_id)
 
     assert await chat.history.get_thread(page.session.thread_id) is None
-    assert (await chat.team.blobs.report(job.id)).grade == job.report.grade
+    assert (await chat.team.jobs.report(job.id)).grade == job.report.grade
 
 
 async def test_a_run_that_is_deleted_while_it_is_watched_is_gone_for_good(held_chat, http):

@@ -808,7 +808,7 @@ async def test_a_report_that_is_gone_is_no_hindrance_to_a_new_question(talker):
     await talker(QUESTION)
     (started,) = await talker(PHRASE)
     await started.job.wait()
-    (talker.team.blobs.folder / "reports" / f"{started.job.id}.json").unlink()
+    assert await talker.team.jobs.delete(started.job.owner, [started.job.id]) == 1
 
     assert kinds(await talker("On how many days was the Orvane ferry line closed?")) == ["ManagerReply", "ShowContract"]
 

@@ -11,7 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from agents.contracts.report import ReportDocument
+from agents.jobs.database import Database, async_url
+from agents.jobs.store import Store
 from tests.forked import forked
 from tests.jobs import crash_child
 from tests.jobs.conftest import until
@@ -53,8 +54,15 @@ def finished(folder, url=""):
     process = child(folder, url)
     process.join(LONG_S)
     assert process.exitcode == 0, (folder / "child.log").read_text()[-3000:]
-    (path,) = (folder / "reports").glob("*.json")
-    return ReportDocument.model_validate_json(path.read_text())
+    return asyncio.run(reported(folder, url))
+
+
+async def reported(folder, url):
+    store = Store(Database(async_url(url, folder)))
+    (row,) = await store.jobs()
+    report = await store.report(row.id)
+    await store.database.close()
+    return report
 
 
 def cited(document):

@@ -9,11 +9,8 @@ from typer.testing import CliRunner
 
 from agents.cli.main import app
 from agents.contracts.frozen import Frozen
-from agents.jobs import retention
 from agents.jobs import schema as tables
-from agents.jobs.blob_store import BlobStore, hashes_in
-from agents.jobs.database import Database, async_url
-from agents.jobs.store import Store, now
+from agents.jobs.store import now
 from tests.jobs.conftest import bench_of, opened, until
 
 BY_HAND = {"policy": {"alive_s": float("inf")}}
@@ -83,7 +80,7 @@ async def test_a_purge_takes_the_job_its_report_its_engines_record_and_the_texts
         assert await kept.jobs.worker.sweep() == 1
 
         assert await store.job(old.id) is None
-        assert await blobs.report(old.id) is None
+        assert await store.report(old.id) is None
         assert await kept.jobs.find(old.id, "ann") is None
         assert not await kept.jobs.engine.known(old.id, 1)
         assert await there(blobs, own) is None
@@ -146,7 +143,7 @@ async def test_deleting_a_job_that_had_several_attempts_leaves_nothing_of_any(tm
         assert (await kept.jobs.store.job(job.id)).attempt == 2
         assert await kept.jobs.delete("", [job.id]) == 1
         assert await kept.jobs.engine.ended() == []
-        assert await kept.jobs.blobs.report(job.id) is None
+        assert await kept.jobs.report(job.id) is None
 
 
 async def test_what_the_engine_knows_of_jobs_deleted_beside_it_is_swept_out(tmp_path):
@@ -161,25 +158,6 @@ async def test_what_the_engine_knows_of_jobs_deleted_beside_it_is_swept_out(tmp_
         assert await kept.jobs.engine.ended() == [(stays.id, 1)]
 
 
-async def test_reports_of_runs_beside_the_store_keep_their_texts_as_long_as_they_are_kept(tmp_path):
-    base = Database(async_url("", tmp_path))
-    await base.open()
-    store, blobs = Store(base), BlobStore(tmp_path)
-    name = await blobs.put("quoted by a run of the command line")
-    path = tmp_path / "reports" / "0123456789abcdef.json"
-    path.parent.mkdir()
-    path.write_text(Page(card=Card(text_hash=name)).model_dump_json())
-    assert hashes_in(path.read_text()) == {name}
-    old = (now() - timedelta(days=3)).timestamp()
-    for one in (path, *(tmp_path / "texts").rglob("*.txt")):
-        os.utime(one, (old, old))
-    assert await retention.sweep(store, blobs) == 0
-    assert await retention.purge(store, blobs, days=5) == 0
-    assert await retention.purge(store, blobs, days=2) == 1
-    assert await retention.sweep(store, blobs) == 1
-    await base.close()
-
-
 async def test_the_command_line_purges(tmp_path):
     async def quick(ctx):
         pass
@@ -189,4 +167,5 @@ async def test_the_command_line_purges(tmp_path):
     env = {"DOSSIER_DATA_DIR": str(tmp_path)}
     out = await asyncio.to_thread(CliRunner().invoke, app, ["jobs", "purge", "--days", "0"], env=env)
     assert out.stdout == "deleted: 1 of the jobs, 0 of the texts\n"
-    assert await BlobStore(tmp_path).report(job.id) is None
+    async with opened(tmp_path, bench_of(quick), **BY_HAND) as kept:
+        assert await kept.jobs.report(job.id) is None

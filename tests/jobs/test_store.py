@@ -12,7 +12,6 @@ from agents.cli.main import app
 from agents.contracts.report import Commission
 from agents.core.budget import Limits
 from agents.core.errors import ConfigError
-from agents.jobs.blob_store import BlobStore
 from agents.jobs.database import Database, async_url
 from agents.jobs.store import Store, StoredJob, WholeJob
 from agents.research.steering import Steering
@@ -115,5 +114,4 @@ async def test_the_command_line_lists_shows_replays_exports_and_deletes(tmp_path
     assert "No process that runs jobs answers" in cancelled.stderr
     assert unknown.stderr == "There is no job nothing.\n"
     assert (await command(tmp_path, "delete", short)).stdout == "deleted\n"
-    assert await BlobStore(tmp_path).report(job.id) is None
     assert (await command(tmp_path, "list")).stdout == "There are no jobs.\n"

@@ -9,7 +9,7 @@ import pytest
 from agents.contracts.contract import Caps
 from agents.contracts.finding import FrameInput, LeadInput, SectionInput
 from agents.contracts.plan import PlanningInput
-from agents.contracts.report import Actual, Commission, Outcome
+from agents.contracts.report import Actual, Commission, Outcome, ReportDocument
 from agents.contracts.verification import (
     Attack,
     Challenge,
@@ -233,23 +233,12 @@ async def test_a_check_that_fails_loses_no_report(bench, monkeypatch):
 
 
 async def test_the_report_is_kept_before_any_check_runs_on_it(bench):
-    work, kept = bench(), []
-    handlers = work.handlers
-
-    def keeping():
-        table = handlers()
-
-        async def keep(document):
-            kept.append({sentence.verdict for sentence in document.sentences})
-
-        work.context.keep = keep
-        return table
-
-    work.handlers = keeping
+    work = bench()
     await work.run()
-    assert kept
-    assert "unchecked" in kept[0]
-    assert "supported" not in kept[0]
+    [kept] = [step.value for key, step in work.last.record.items() if key.endswith("#keep:draft")]
+    verdicts = {sentence.verdict for sentence in ReportDocument.model_validate_json(kept).sentences}
+    assert "unchecked" in verdicts
+    assert "supported" not in verdicts
 
 
 @pytest.mark.parametrize(

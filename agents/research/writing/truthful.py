@@ -112,6 +112,11 @@ def _replaced(finding: Finding, changed: Mapping[str, Finding]) -> Finding:
     return finding if children == finding.children else finding.model_copy(update={"children": children})
 
 
+async def _kept(document: ReportDocument) -> ReportDocument:
+    """Have a report recorded as it stands: the body of a step."""
+    return document
+
+
 async def checked(
     ctx: Ctx,
     context: RunContext,
@@ -131,8 +136,7 @@ async def checked(
     answers = answers_of(outcome.contract, outcome.findings)
     outcome = outcome.model_copy(update={"truth": Truth(answers=answers)})
     draft = build(ctx.job_id, outcome, Actual(), engine="", reasons=reasons)
-    if context.keep is not None and ctx.job_id:
-        await ctx.call("keep", "draft", context.keep_draft, draft, gives=ReportDocument, pool="local")
+    await ctx.call("keep", "draft", _kept, draft, gives=ReportDocument, pool="local")
     held = (*outcome.findings, *outcome.counter)
     facts: dict[str, Fact] = {fact.id: fact for finding in held for fact in finding.all_facts()}
     cards = {card.id: card for finding in held for card in finding.all_sources()}
