@@ -11,9 +11,9 @@ from agents.core.prompts import load as load_prompts
 from agents.core.settings import Settings
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.client import Client
-from agents.jobs.config import JobStoreConfig
 from tests.chat import conftest as chat_conftest  # noqa: F401 - sets what Chainlit reads while it is imported
 from tests.flat import FLAT, NAMES, TASK, TOO_BROAD, FlatWorker, Gate, scripted
+from tests.jobs.stored_at import stored_at
 from tests.scripts import world
 
 __all__ = ["FLAT", "NAMES", "TASK", "TOO_BROAD", "FlatWorker", "Gate", "scripted"]
@@ -82,7 +82,7 @@ def stored(server_app, tmp_path, prompts):
     @asynccontextmanager
     async def opened(model=None, **settings):
         before = server_app.state.dossier_site
-        jobs = Client(BlobStore(tmp_path), time.monotonic, JobStoreConfig(poll_s=0.02).at(tmp_path), per_job=6)
+        jobs = Client(BlobStore(tmp_path), time.monotonic, stored_at(tmp_path), per_job=6)
         model = model or scripted()
         team = Team(
             Settings(data_dir=tmp_path, model="offline", **settings), models=dict.fromkeys([role.name for role in ROLES], model),

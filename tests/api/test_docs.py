@@ -83,12 +83,12 @@ def holds(text, written):
 async def test_every_command_of_the_page_gives_what_stands_below_it(put, http, tmp_path):
     from agents.jobs.blob_store import BlobStore
     from agents.jobs.client import Client
-    from agents.jobs.config import JobStoreConfig
     from agents.memory.embedders import StaticEmbedder
     from agents.memory.sql_knowledge import SqlKnowledge
     from agents.offline import OfflineModel
     from agents.search.choose_searcher import SAMPLE_LIBRARY
     from agents.search.library import Library
+    from tests.jobs.stored_at import stored_at
 
     class Patient(OfflineModel):
         """Reads a few sources, then no further while the commands that steer a running job are typed."""
@@ -105,7 +105,7 @@ async def test_every_command_of_the_page_gives_what_stands_below_it(put, http, t
                     await self.open.wait()
             return await super().reply(request, on_text)
 
-    jobs = Client(BlobStore(tmp_path), time.monotonic, JobStoreConfig(poll_s=0.02).at(tmp_path), per_job=6)
+    jobs = Client(BlobStore(tmp_path), time.monotonic, stored_at(tmp_path), per_job=6)
     model = Patient()
     library = Library((SAMPLE_LIBRARY,), tmp_path / "library.db", kind="sample", name="sample library")
     site = put(model, searcher=library, jobs=jobs)

@@ -17,8 +17,8 @@ from agents.core.prompts import load as load_prompts
 from agents.core.settings import Settings
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.client import Client
-from agents.jobs.config import JobStoreConfig
 from agents.team import ROLES, Team
+from tests.jobs.stored_at import stored_at
 from tests.scripted_model import ScriptedModel
 from tests.scripts import Worker, world
 
@@ -60,7 +60,7 @@ def make_team(folder, model=None, *, sample=False, searcher=None, kind=Team, sto
         blobs=blobs,
         sample=sample,
         today=lambda: "2026-11-27",
-        jobs=Client(blobs, time.monotonic, JobStoreConfig(poll_s=0.02).at(folder)) if stored else None,
+        jobs=Client(blobs, time.monotonic, stored_at(folder)) if stored else None,
     )
     MADE.append(team)
     return team

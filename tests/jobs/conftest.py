@@ -12,11 +12,12 @@ from agents.contracts.report import Commission
 from agents.core.budget import Limits
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.client import Client
-from agents.jobs.config import JobStoreConfig, MaintenancePolicy
+from agents.jobs.config import MaintenancePolicy
 from agents.jobs.job import JobSetup
 from agents.report.document import build
 from agents.research.steering import Steering
 from tests.jobs.postgres import database, server  # noqa: F401 - fixtures, one server for all
+from tests.jobs.stored_at import stored_at
 from tests.scripts import BRIEF
 from tests.unit.report_world import outcome
 
@@ -67,7 +68,7 @@ class Kept:
 @asynccontextmanager
 async def opened(folder, bench, *, url="", policy=None, **kwargs):
     """Open the jobs of a folder; `policy` gives those seconds of the maintenance policy that differ."""
-    config = JobStoreConfig(**{"poll_s": 0.02, "policy": MaintenancePolicy(**(policy or {})), **kwargs}).at(folder, url)
+    config = stored_at(folder, url, policy=MaintenancePolicy(**(policy or {})), **kwargs)
     jobs = Client(BlobStore(folder), time.monotonic, config, per_job=6)
     await jobs.open(bench)
     try:
