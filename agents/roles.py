@@ -105,22 +105,16 @@ def settled(given: ScopingInput, turn: ScopingTurn) -> ScopingTurn:
         )
     return turn.model_copy(
         update={
-            "reply": reply,
-            "queries": queries,
-            "open_questions": open_questions,
+            "reply": reply, "queries": queries, "open_questions": open_questions,
             "ready": turn.ready and feasible and not open_questions,
         }
-    )
+    )  # fmt: skip
 
 
 MANAGER = Role(
-    name="manager",
-    takes=ScopingInput,
-    gives=ScopingTurn,
-    checks=(infeasible_offers_a_way,),
-    mend=settled,
+    name="manager", takes=ScopingInput, gives=ScopingTurn, checks=(infeasible_offers_a_way,), mend=settled,
     max_output_tokens=1500,
-)
+)  # fmt: skip
 """One scoping turn: the user's message and the talk so far in, the reply and the queries with verdicts out."""
 
 
@@ -129,14 +123,9 @@ UNHEARD_MANAGER = replace(MANAGER, gives=UnheardTurn)
 
 
 PLANNER = Role(
-    name="planner",
-    takes=PlanningInput,
-    gives=PlanTree,
-    mend=only_given_years,
-    max_output_tokens=1500,
-    listed="leaves",
-    partial=True,
-)
+    name="planner", takes=PlanningInput, gives=PlanTree, mend=only_given_years, max_output_tokens=1500,
+    listed="leaves", partial=True,
+)  # fmt: skip
 """One query in, the leaves of its whole tree and its claims out. What exceeds the bounds is trimmed by code."""
 
 
@@ -159,15 +148,10 @@ def infeasible_task_offers_a_way(given: FlatPlanInput, plan: FlatPlan) -> None:
 
 
 FLAT_PLANNER = Role(
-    name="planner",
-    prompt="plan_flat",
-    takes=FlatPlanInput,
-    gives=FlatPlan,
-    checks=(enough_queries, infeasible_task_offers_a_way),
-    mend=only_given_years,
-    max_output_tokens=1200,
+    name="planner", prompt="plan_flat", takes=FlatPlanInput, gives=FlatPlan,
+    checks=(enough_queries, infeasible_task_offers_a_way), mend=only_given_years, max_output_tokens=1200,
     listed="queries",
-)
+)  # fmt: skip
 """A task in; its tier, and what to search for and why out. What is more than six is left out by code."""
 
 
@@ -179,26 +163,16 @@ def judges_what_it_was_shown(given: ScoutInput, judgement: ScoutJudgement) -> No
 
 
 SCOUT = Role(
-    name="scout",
-    takes=ScoutInput,
-    gives=ScoutJudgement,
-    checks=(judges_what_it_was_shown,),
-    max_output_tokens=1200,
-    listed="candidates",
-    partial=True,
-)
+    name="scout", takes=ScoutInput, gives=ScoutJudgement, checks=(judges_what_it_was_shown,), max_output_tokens=1200,
+    listed="candidates", partial=True,
+)  # fmt: skip
 """Numbered candidates in; authority, theme, perspective, answered questions and rationale of each out."""
 
 
 EXTRACTOR = Role(
-    name="extractor",
-    takes=ExtractionInput,
-    gives=Extraction,
-    max_output_tokens=700,
-    may_shrink=True,
-    listed="facts",
+    name="extractor", takes=ExtractionInput, gives=Extraction, max_output_tokens=700, may_shrink=True, listed="facts",
     partial=True,
-)
+)  # fmt: skip
 """Numbered sentences in, numbers out: quotes are verbatim by construction. Code drops numbers that do not exist."""
 
 
@@ -212,47 +186,28 @@ def few_next_queries(given: ReflectionInput, reflection: ReflectionResponse) -> 
 
 
 REFLECTOR = Role(
-    name="reflector",
-    takes=ReflectionInput,
-    gives=ReflectionResponse,
-    mend=few_next_queries,
-    max_output_tokens=600,
-)
+    name="reflector", takes=ReflectionInput, gives=ReflectionResponse, mend=few_next_queries, max_output_tokens=600,
+)  # fmt: skip
 """How a node stands after a round in, gaps and next queries out."""
 
 
 CHALLENGER = Role(
-    name="challenger",
-    takes=ChallengeInput,
-    gives=Challenge,
-    mend=only_given_years,
-    max_output_tokens=700,
-    listed="attacks",
-    partial=True,
-)
+    name="challenger", takes=ChallengeInput, gives=Challenge, mend=only_given_years, max_output_tokens=700,
+    listed="attacks", partial=True,
+)  # fmt: skip
 """The claims of one query in, searches for counter-evidence out."""
 
 
 STANCE_JUDGE = Role(
-    name="verifier",
-    prompt="verifier_stance",
-    takes=StanceInput,
-    gives=Stances,
-    max_output_tokens=500,
-    listed="rows",
+    name="verifier", prompt="verifier_stance", takes=StanceInput, gives=Stances, max_output_tokens=500, listed="rows",
     partial=True,
-)
+)  # fmt: skip
 """Claims with words that code can't place in, one word each out."""
 
 VERIFIER = Role(
-    name="verifier",
-    prompt="verifier_support",
-    takes=VerifyInput,
-    gives=Verified,
-    max_output_tokens=400,
-    listed="rows",
-    partial=True,
-)
+    name="verifier", prompt="verifier_support", takes=VerifyInput, gives=Verified, max_output_tokens=400,
+    listed="rows", partial=True,
+)  # fmt: skip
 """Sentences with their quotes in, what the quotes do for each out. Asked only where code cannot tell."""
 
 
@@ -306,40 +261,21 @@ def carried_summary(given: FrameInput, frame: Frame) -> Frame:
 
 
 SECTION_WRITER = Role(
-    name="synthesizer",
-    prompt="synthesizer_section",
-    takes=SectionInput,
-    gives=Section,
-    checks=(cites_its_facts,),
-    mend=carried_section,
-    max_output_tokens=450,
-    may_shrink=True,
-    prose="markdown",
-)
+    name="synthesizer", prompt="synthesizer_section", takes=SectionInput, gives=Section, checks=(cites_its_facts,),
+    mend=carried_section, max_output_tokens=450, may_shrink=True, prose="markdown",
+)  # fmt: skip
 """A leaf's facts in, its section of the report out."""
 
 LEAD_WRITER = Role(
-    name="synthesizer",
-    prompt="synthesizer_lead",
-    takes=LeadInput,
-    gives=Section,
-    checks=(cites_its_facts,),
-    max_output_tokens=400,
-    may_shrink=True,
-    prose="markdown",
-)
+    name="synthesizer", prompt="synthesizer_lead", takes=LeadInput, gives=Section, checks=(cites_its_facts,),
+    max_output_tokens=400, may_shrink=True, prose="markdown",
+)  # fmt: skip
 """More than two results of an inner executor in, the words that open their branch out."""
 
 FRAME_WRITER = Role(
-    name="synthesizer",
-    prompt="synthesizer_frame",
-    takes=FrameInput,
-    gives=Frame,
-    checks=(cites_its_facts,),
-    mend=carried_summary,
-    max_output_tokens=1200,
-    may_shrink=True,
-)
+    name="synthesizer", prompt="synthesizer_frame", takes=FrameInput, gives=Frame, checks=(cites_its_facts,),
+    mend=carried_summary, max_output_tokens=1200, may_shrink=True,
+)  # fmt: skip
 """All sections in; title, summary, insight across them and conclusion out."""
 
 

@@ -142,10 +142,8 @@ class Team:
                 nothing_paid=not self.engine.reasons and not getattr(searcher, "destinations", ()),
             ),
             loop=LoopSettings(
-                side_by_side=settings.max_concurrent_research_units,
-                novelty_threshold=settings.min_novelty_threshold,
-                early_termination=settings.enable_early_termination,
-                read_together=self.engine.reasons,
+                side_by_side=settings.max_concurrent_research_units, novelty_threshold=settings.min_novelty_threshold,
+                early_termination=settings.enable_early_termination, read_together=self.engine.reasons,
             ),
             thresholds=_thresholds(settings),
             judge_thresholds=_thresholds(settings, "judge_"),

@@ -11,7 +11,7 @@ from agents.contracts.verification import Judgement, Truth
 from agents.core.budget import Limits as Spending
 from agents.core.budget import Usage
 from agents.core.errors import DossierError, StepFailed
-from agents.core.events import Charged, Event, JobChanged, NodeChanged, Planned, RoleAsked
+from agents.core.events import Charged, Event, JobChanged, Planned, RoleAsked
 from agents.core.port import Ctx, Handler, together
 from agents.research.challenge.challenge import challenge_handler, claim_handler
 from agents.research.challenge.claim_ledger import Thresholds, planned_claims
@@ -24,7 +24,7 @@ from agents.research.planning.freeze_contract import CapOverrides, make_contract
 from agents.research.reading.leaf import leaf_handler
 from agents.research.reading.read_sources import source_handler
 from agents.research.reading.scout_sweep import scout_handler
-from agents.research.reading.searching import ClosingTask, NodeGiven, Setting
+from agents.research.reading.searching import ClosingTask, NodeGiven, Setting, teller
 from agents.research.run_context import RunContext
 from agents.research.scoping.turn import judged_and_planned
 from agents.research.writing.closing import (
@@ -97,18 +97,12 @@ async def pace_seen(context: RunContext) -> PaceSeen:
 def handlers_of(context: RunContext, means: Means) -> dict[str, Handler]:
     """Give the handlers of all kinds of branches."""
     return {
-        "research": research_handler(context, means),
-        "draft": draft_handler(context, means.limits),
-        "node": node_handler(context),
-        "leaf": leaf_handler(context),
-        "scout": scout_handler(context),
-        "source": source_handler(context),
-        "section": section_handler(context),
-        "end": end_handler(context),
-        "challenge": challenge_handler(context),
-        "claim": claim_handler(context),
+        "research": research_handler(context, means), "draft": draft_handler(context, means.limits),
+        "node": node_handler(context), "leaf": leaf_handler(context), "scout": scout_handler(context),
+        "source": source_handler(context), "section": section_handler(context), "end": end_handler(context),
+        "challenge": challenge_handler(context), "claim": claim_handler(context),
         "check": check_handler(context, reasons=means.reasons),
-    }
+    }  # fmt: skip
 
 
 def research_handler(context: RunContext, means: Means) -> Handler:
@@ -144,12 +138,7 @@ def research_handler(context: RunContext, means: Means) -> Handler:
             for number, plan in enumerate(contract.plans)
         ]
         for key, root in items:
-            ctx.emit(
-                f"queued:{key}",
-                NodeChanged(
-                    node=f"{ctx.path}/{key}", parent=ctx.path, role="query", title=root.title, state="queued", doing=""
-                ),
-            )
+            teller(ctx, ctx.path, "query", root.title, f"{ctx.path}/{key}")("queued", "", f"queued:{key}")
         results = await ctx.children("node", items, gives=RootFinding)
         settings = tuple(root.setting for _, root in items)
         found: list[Finding] = [
@@ -217,20 +206,10 @@ def research_handler(context: RunContext, means: Means) -> Handler:
 
 
 def _root(plan: Plan, brief: Brief, loop: LoopSettings, closing: ClosingTask | None, several: bool) -> NodeGiven:
+    setting = Setting.of(plan.query, brief).model_copy(update={"loop": loop, "claims": planned_claims(plan)})
+    # With one query the frame is written over these very sections: a lead would say the same twice.
     return NodeGiven(
-        node=plan.root,
-        setting=Setting.of(plan.query, brief).model_copy(
-            update={
-                "loop": loop,
-                "claims": planned_claims(plan),
-            }
-        ),
-        parent="job",
-        role="query",
-        # With one query the frame is written over these very sections: a lead would say the same twice.
-        lead=several,
-        closing=closing,
-        title=plan.query,
+        node=plan.root, setting=setting, parent="job", role="query", lead=several, closing=closing, title=plan.query
     )
 
 

@@ -88,7 +88,7 @@ MUTATIONS = (
         "unit/test_topics.py",
         ("S2 FR-02: near-duplicates are dropped", "research/loop/topics.py", "            if compared.duplicate:", "            if False:"),
         ("S2 FR-10: the threshold of likeness", "research/loop/topics.py", "        if similarity >= threshold:", "        if similarity > threshold + 0.2:"),
-        ("S2 FR-02: years, names and poles make topics different", "research/loop/topics.py", "        if not different:", "        if True:"),
+        ("S2 FR-02: years, names and poles make topics different", "research/loop/topics.py", "if not different), None)", "if True), None)"),
         ("S2: what is cut off may be proposed again", "research/loop/topics.py", "                waiting.append(topic)", "                pass"),
     ),
     *_rows(
@@ -106,7 +106,7 @@ MUTATIONS = (
     ),
     *_rows(
         "unit/test_success.py",
-        ("S3: corroboration by independent sources", "research/loop/success.py", "        if found < wanted:\n            missing.append(f\"“{question}”", "        if False:\n            missing.append(f\"“{question}”"),
+        ("S3: corroboration by independent sources", "research/loop/success.py", "for question, found in counts.items()\n        if found < wanted", "for question, found in counts.items()\n        if False"),
         ("S3: themes must be covered", "research/loop/success.py", "    uncovered = [theme for theme in themes if", "    uncovered = [theme for theme in () if"),
         ("S3: open contradictions keep a phase open", "research/loop/success.py", "if criteria.contradictions_resolved and contradictions_open:", "if False:"),
         ("S3: least confidence of a phase", "research/loop/success.py", "    if confidence < criteria.min_confidence:", "    if False:"),

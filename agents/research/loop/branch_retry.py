@@ -7,14 +7,14 @@ the place of what it had come to before. Its failures are counted on: what was g
 from collections.abc import Callable
 from typing import Literal
 
+from agents.contracts.contract import place
 from agents.contracts.finding import Finding, NodeStatus, cited_facts
 from agents.contracts.frozen import Said
 from agents.core.budget import Limits
 from agents.core.errors import StepFailed
-from agents.core.events import NodeChanged
 from agents.core.port import Ctx
 from agents.research.reading.leaf import NOTHING_YET
-from agents.research.reading.searching import LeafGiven, NodeGiven
+from agents.research.reading.searching import LeafGiven, NodeGiven, teller
 from agents.research.steering import DROPPED, STOPPED
 
 Role = Literal["leaf", "node", "query"]
@@ -25,10 +25,9 @@ def ended(path: str, title: str, role: Role, failure: StepFailed) -> Finding:
     """Write a branch that came to nothing as a finding: stopped and dropped ones are no failures."""
     if failure.type in {STOPPED, DROPPED}:
         dropped = failure.type == DROPPED
-        return Finding(
-            path=path, title=title, role=role, status="stopped", ended="dropped" if dropped else "stopped",
-            note=LEFT_OUT if dropped else NOTHING_YET,
-        )  # fmt: skip
+        way: Literal["dropped", "stopped"] = "dropped" if dropped else "stopped"
+        note = LEFT_OUT if dropped else NOTHING_YET
+        return Finding(path=path, title=title, role=role, status="stopped", ended=way, note=note)
     return Finding(
         path=path, title=title, role=role, status="failed", note=failure.notice, problems=(failure.problem(),)
     )
@@ -48,15 +47,14 @@ class Again:
 
     async def run(self, findings: list[Finding], share: Callable[[int], Limits]) -> None:
         """Run anew what the user wants tried again, as long as there is time, and put it in its place in `findings`."""
-        while (wished := self._wished()) and not (self.ctx.finishing or self.ctx.collecting_left == 0):
+        ctx = self.ctx
+        while (wished := self._wished()) and not (ctx.finishing or ctx.collecting_left == 0):
             self._served |= set(wished)
-            before = [self._former(findings, path) for path in wished]
+            before = [next((one for one in findings if place(one.path) == place(path)), None) for path in wished]
             items = [self._item(path, old) for path, old in zip(wished, before, strict=True)]
-            results = await self.ctx.children_of([*items], gives=Finding, limits=share(len(items)))
+            results = await ctx.children_of([*items], gives=Finding, limits=share(len(items)))
             for path, old, (_, _, given), result in zip(wished, before, items, results, strict=True):
-                role: Role = "leaf" if isinstance(given, LeafGiven) else given.role
-                title = given.leaf.title if isinstance(given, LeafGiven) else given.title
-                new = result if isinstance(result, Finding) else ended(path, title, role, result)
+                new = ended(path, given.title, given.role, result) if isinstance(result, StepFailed) else result
                 new = new.model_copy(update={"tries": int(path.rpartition("+")[2])})
                 if old is None:
                     findings.append(new)
@@ -64,34 +62,22 @@ class Again:
                     findings[findings.index(old)] = better(old, new)
 
     def _wished(self) -> list[str]:
-        above = f"{self.ctx.path}/"
+        keys = {path: path.removeprefix(f"{self.ctx.path}/") for path in self.ctx.again if path not in self._served}
         return [
-            path
-            for path in self.ctx.again
-            if path not in self._served
-            and path.startswith(above)
-            and path.removeprefix(above).partition("+")[0] in self._ran
-            and "/" not in path.removeprefix(above)
+            path for path, key in keys.items() if key != path and key.partition("+")[0] in self._ran and "/" not in key
         ]
-
-    def _former(self, findings: list[Finding], path: str) -> Finding | None:
-        base = path.rpartition("+")[0]
-        return next((one for one in findings if one.path == base or one.path.startswith(f"{base}+")), None)
 
     def _item(self, path: str, old: Finding | None) -> tuple[str, str, LeafGiven | NodeGiven]:
         key = path.rpartition("/")[2]
         kind, given = self._ran[key.partition("+")[0]]
-        tried = tuple(entry for part in old.walk() for entry in part.attempts) if old else ()
-        leaf = isinstance(given, LeafGiven)
-        self.ctx.emit(
-            f"again:{key}",
-            NodeChanged(
-                node=path, parent=given.parent, role="leaf" if isinstance(given, LeafGiven) else given.role,
-                title=given.leaf.title if isinstance(given, LeafGiven) else given.title, state="retrying",
-                doing=Said("you wanted it tried again" if leaf else "you wanted it, and what is below it, tried again"),
-            ),
-        )  # fmt: skip
-        return kind, key, given.model_copy(update={"tried": tried} | ({} if leaf else {"closing": None}))
+        update: dict[str, object] = {
+            "tried": tuple(entry for part in old.walk() for entry in part.attempts) if old else ()
+        }
+        doing = "you wanted it tried again"
+        if isinstance(given, NodeGiven):
+            doing, update["closing"] = "you wanted it, and what is below it, tried again", None
+        teller(self.ctx, given.parent, given.role, given.title, path)("retrying", Said(doing), f"again:{key}")
+        return kind, key, given.model_copy(update=update)
 
 
 def better(old: Finding, new: Finding) -> Finding:
@@ -112,8 +98,7 @@ def without(finding: Finding, dropped: tuple[str, ...]) -> Finding:
     children = tuple(without(child, dropped) for child in finding.children)
     if children == finding.children:
         return finding
-    held = {fact.id for one in (finding.model_copy(update={"children": children}),) for fact in one.all_facts()}
+    held = {fact.id for fact in finding.model_copy(update={"children": children}).all_facts()}
     status: NodeStatus = "partial" if finding.status == "done" else finding.status
-    cites = set(cited_facts(finding.markdown))
-    markdown = finding.markdown if cites <= held else ""
+    markdown = finding.markdown if held.issuperset(cited_facts(finding.markdown)) else ""
     return finding.model_copy(update={"children": children, "markdown": markdown, "status": status})

@@ -5,11 +5,10 @@ New topics become leaves of the same executor, never executors: rounds add bread
 
 import logging
 from dataclasses import replace
-from typing import Literal
 
 from agents.contracts.contract import place
 from agents.contracts.finding import Finding, Problem
-from agents.contracts.frozen import Frozen, Said
+from agents.contracts.frozen import Said
 from agents.contracts.plan import (
     Leaf,
     LeafBudget,
@@ -328,26 +327,25 @@ class Rounds:
         titles = tuple(child.title for _, child in chosen)
         reading = [one for _, one in chosen if isinstance(one, Leaf) and not one.discovery and self.loop.read_together]
         asked = tuple(dict.fromkeys(q for one in reading for q in sub_questions(one)))
-        items: list[tuple[str, str, Frozen]] = []
+        items: list[tuple[str, str, LeafGiven | NodeGiven]] = []
         for key, child in chosen:
-            kind: Literal["leaf", "node"] = "leaf" if isinstance(child, Leaf) else "node"
-            runs = "scout" if isinstance(child, Leaf) and child.discovery else kind
-            teller(ctx, ctx.path, kind, child.title, f"{ctx.path}/{key}")("queued", topic_of(child), f"queued:{key}")
-            siblings = (*given.siblings, *(title for title in titles if title != child.title))
             below: LeafGiven | NodeGiven
             if isinstance(child, Leaf):
-                own, child = set(sub_questions(child)), self._within_phase(child, len(chosen))
+                own, runs = sub_questions(child), "scout" if child.discovery else "leaf"
                 below = LeafGiven(
-                    leaf=child, setting=given.setting, parent=ctx.path, siblings=siblings, tried=given.tried,
+                    leaf=self._within_phase(child, len(chosen)), setting=given.setting, parent=ctx.path, tried=given.tried,
+                    siblings=(*given.siblings, *(title for title in titles if title != child.title)),
                     beside=() if child.discovery else tuple(q for q in asked if q not in own),
                     found=known_of(sub_questions(child), self.findings),
                 )  # fmt: skip
                 self._leaves[f"{place(ctx.path)}/{key}"] = below
             else:
+                runs = "node"
                 below = NodeGiven(
                     node=child, setting=given.setting, parent=ctx.path, title=child.title, siblings=given.siblings,
                     tried=given.tried,
                 )  # fmt: skip
+            self._teller(key, below)("queued", topic_of(child), f"queued:{key}")
             items.append((runs, key, below))
             self._again.ran(runs, key, below)
         limits = self._share(len(items), last=last)
@@ -359,18 +357,20 @@ class Rounds:
             done = await ctx.children_of([items[place] for place in wave], gives=Finding, limits=limits)
             came |= dict(zip(wave, done, strict=True))
         findings: list[Finding] = []
-        for at, (key, child) in enumerate(chosen):
+        for at, (_, key, below) in enumerate(items):
             result = came[at]
             if isinstance(result, StepFailed):
-                role: Literal["leaf", "node"] = "leaf" if isinstance(child, Leaf) else "node"
-                result = ended(f"{ctx.path}/{key}", child.title, role, result)
-                tell = teller(ctx, ctx.path, role, child.title, result.path)
+                result = ended(f"{ctx.path}/{key}", below.title, below.role, result)
+                tell = self._teller(key, below)
                 tell("stopped" if result.ended else "failed", result.note, f"failed:{key}")
             if result.note == COVERED:
                 self.skipped += result.skipped
             else:
                 findings.append(result)
         return tuple(findings)
+
+    def _teller(self, key: str, below: LeafGiven | NodeGiven) -> Tell:
+        return teller(self.ctx, self.ctx.path, below.role, below.title, f"{self.ctx.path}/{key}")
 
     def _tell_empty(self) -> None:
         """Say how leaves ended that had nothing after the round's finds were shared out."""
@@ -418,9 +418,9 @@ class Rounds:
         steps = bool(asking and lacking and self._is_asked)
         steps = steps and lacks_a_fact(self.given.setting.query, self.findings)
         task = self.given.closing
-        read = [one for one in self.findings if one.facts]
+        several = sum(bool(one.facts) for one in self.findings) > 1
         hungry = starved(self.given.node, self.findings, self._starved)
-        if may_close and task is not None and len(read) > 1 and not steps and not hungry:
+        if may_close and task is not None and several and not steps and not hungry:
             given = EndGiven(
                 finding=self._so_far(), setting=self.given.setting, task=task, asking=asking, again=self.ctx.again
             )

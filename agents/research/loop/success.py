@@ -66,19 +66,20 @@ def met(
         else _answers(question, held, asked)
         for question in asked
     }
-    missing: list[str] = []
     wanted = criteria.corroboration
-    for question in asked:
-        found = _count(answers[question], publishers)
-        if found < wanted:
-            missing.append(f"“{question}” is answered by {found} of {wanted} independent sources.")
+    counts = {question: _count(answers[question], publishers) for question in asked}
+    missing = [
+        f"“{question}” is answered by {found} of {wanted} independent sources."
+        for question, found in counts.items()
+        if found < wanted
+    ]
     if not asked and facts and (found := _count(facts, publishers)) < wanted:
         missing.append(f"The facts come from {found} of {wanted} independent sources.")
     themes = tuple(dict.fromkeys(line for theme in criteria.themes if (line := " ".join(theme.split()))))
     uncovered = [theme for theme in themes if not any(covered(theme, words) for _, words in held)]
     missing += [f"The theme “{theme}” is not covered." for theme in uncovered]
     goals = len(asked) + len(themes)
-    unmet = sum(_count(answers[question], publishers) < wanted for question in asked) + len(uncovered)
+    unmet = sum(found < wanted for found in counts.values()) + len(uncovered)
     if criteria.contradictions_resolved and contradictions_open:
         noun = "contradiction is" if contradictions_open == 1 else "contradictions are"
         missing.append(f"{contradictions_open} {noun} still open.")
@@ -123,15 +124,12 @@ def _answering(question: str, facts: Sequence[Fact], told: Sequence[Told]) -> tu
 
 def _answers(question: str, held: Sequence[tuple[Fact, frozenset[str]]], asked: Sequence[str]) -> tuple[Fact, ...]:
     """Give the facts that answer a question: those read for it, and others that talk about it."""
-    return tuple(
-        fact
-        for fact, words in held
-        if (
-            " ".join(fact.topic.split()) == question
-            if " ".join(fact.topic.split()) in asked
-            else _share(question, words) >= ANSWERS
-        )
-    )
+
+    def speaks(fact: Fact, words: frozenset[str]) -> bool:
+        topic = " ".join(fact.topic.split())
+        return topic == question if topic in asked else _share(question, words) >= ANSWERS
+
+    return tuple(fact for fact, words in held if speaks(fact, words))
 
 
 def _confidence(facts: Sequence[Fact], answers: Mapping[str, Sequence[Fact]]) -> float:

@@ -155,13 +155,18 @@ def compare(
         if similarity >= threshold:
             close.append((similarity, other, _difference(ours, theirs)))
     close.sort(key=lambda one: -one[0])
-    for similarity, other, different in close:
-        if not different:
-            return Compared(True, similarity, other, _repeats(topic, other, similarity, threshold))
-    if not close:
-        return Compared(False, max(most, 0.0), nearest, _new(nearest, most, threshold))
-    why = f"It shares {close[0][0]:.0%} of its words with {_quoted(close[0][1])} but is another topic: {close[0][2]}."
-    return Compared(False, close[0][0], close[0][1], why)
+    if repeated := next(((alike, other) for alike, other, different in close if not different), None):
+        alike, other = repeated
+        shared_words = f"{alike:.0%} of their words are shared (threshold {threshold:.0%})"
+        return Compared(True, alike, other, f"{_quoted(topic)} repeats {_quoted(other)}: {shared_words}.")
+    if close:
+        alike, other, different = close[0]
+        why = f"It shares {alike:.0%} of its words with {_quoted(other)} but is another topic: {different}."
+        return Compared(False, alike, other, why)
+    if not nearest or most <= 0:
+        return Compared(False, 0.0, nearest, "No topic dispatched so far shares a word with it.")
+    why = f"Closest is {_quoted(nearest)} with {most:.0%} of the words shared (threshold {threshold:.0%})."
+    return Compared(False, most, nearest, why)
 
 
 def stems(topic: str) -> frozenset[str]:
@@ -255,17 +260,6 @@ class Topics(Frozen):
 def _quoted(topic: str) -> str:
     line = " ".join(topic[:_LONGEST].split())
     return f"“{line if len(line) <= _SHOWN else line[: _SHOWN - 1] + '…'}”"
-
-
-def _repeats(topic: str, other: str, similarity: float, threshold: float) -> str:
-    shared = f"{similarity:.0%} of their words are shared (threshold {threshold:.0%})"
-    return f"{_quoted(topic)} repeats {_quoted(other)}: {shared}."
-
-
-def _new(nearest: str, most: float, threshold: float) -> str:
-    if not nearest or most <= 0:
-        return "No topic dispatched so far shares a word with it."
-    return f"Closest is {_quoted(nearest)} with {most:.0%} of the words shared (threshold {threshold:.0%})."
 
 
 def _difference(a: TopicWords, b: TopicWords) -> str:

@@ -58,14 +58,12 @@ def caps_of(brief: Brief, limits: CapOverrides) -> Caps:
     bounds = bounds_of(brief)
     times = FREE_BREADTH if limits.nothing_paid and brief.tier is None else 1
     return Caps(
-        minutes=brief.minutes,
-        rounds=limits.rounds or bounds.rounds,
+        minutes=brief.minutes, rounds=limits.rounds or bounds.rounds,
         searches=(limits.searches or times * bounds.searches) * len(brief.queries),
         sources=(limits.sources or times * bounds.sources) * len(brief.queries),
-        searches_per_leaf=limits.searches_per_leaf,
-        tokens=limits.tokens,
+        searches_per_leaf=limits.searches_per_leaf, tokens=limits.tokens,
         cost_usd=brief.max_cost_usd or limits.cost_usd,
-    )
+    )  # fmt: skip
 
 
 def fitted(plan: Plan, searches: int, sources: int) -> Plan:
@@ -171,10 +169,8 @@ def _together(leaves: Sequence[Leaf], sources: int, title: str) -> Leaf:
     return Leaf(
         title=(title or "; ".join(leaf.title for leaf in leaves))[:LONGEST_TITLE],
         objective=" ".join(leaf.objective for leaf in leaves),
-        questions=tuple(dict.fromkeys(one for leaf in leaves for one in leaf.questions)),
-        searches=searches,
+        questions=tuple(dict.fromkeys(one for leaf in leaves for one in leaf.questions)), searches=searches,
         sources=tuple(dict.fromkeys(one for leaf in leaves for one in leaf.sources)),
         priority=min((leaf.priority for leaf in leaves), key=("high", "normal", "low").index),
-        budget=budget.model_copy(update={"searches": max(1, len(searches))}),
-        known_facts=first.known_facts,
-    )
+        budget=budget.model_copy(update={"searches": max(1, len(searches))}), known_facts=first.known_facts,
+    )  # fmt: skip

@@ -199,19 +199,19 @@ def insights(
         asked = any(is_about(part, sentence.text) for question in wanted.questions for part in parts_of(question))
         for address in IN_TEXT.findall(sentence.text):
             linked.setdefault(address, WANTED if asked else UNWANTED)
+    rationale, text = f"“{one.source.title}”: {because}", one.source.text
     return Insights(
-        triggers=fired,
+        triggers=fired, source_identified_gaps=limitations[:5],
         follow_up_questions=tuple(
-            FollowUp(question=question, confidence=max(0.1, open_), rationale=f"“{one.source.title}”: {because}")
+            FollowUp(question=question, confidence=max(0.1, open_), rationale=rationale)
             for question in extraction.follow_up_questions[:5]
             if question.strip()
         ),
-        source_identified_gaps=limitations[:5],
         linked_candidate_sources=tuple(
-            LinkedSource(url=url, context=_around(one.source.text, url), priority=priority)
+            LinkedSource(url=url, context=_around(text, url), priority=priority)
             for url, priority in list(linked.items())[:5]
         ),
-    )
+    )  # fmt: skip
 
 
 def _around(text: str, part: str, reach: int = 120) -> str:
@@ -255,10 +255,8 @@ def held_against(
     if not given.quick:
         for source_id, fact in _found_by_code(given, shown, kept):
             kept[source_id].setdefault(fact.id, fact)
-    sure = {
-        key: {fact.id: fact for fact in facts.values() if fact.confidence >= LOW_CONFIDENCE}
-        for key, facts in kept.items()
-    }
+    sure = {key: {fact.id: fact for fact in facts.values() if fact.confidence >= LOW_CONFIDENCE}
+            for key, facts in kept.items()}  # fmt: skip
     left = tuple(
         question
         for question in given.asked
@@ -273,9 +271,8 @@ def held_against(
             sources = tuple(
                 one for one in sources if one.title in passed and any(is_called(part, one.title) for part in parts)
             )
-        for pointed in (
-            quoting(wanted.model_copy(update={"questions": asked, "sources": sources})).facts if asked else ()
-        ):
+        again = wanted.model_copy(update={"questions": asked, "sources": sources})
+        for pointed in quoting(again).facts if asked else ():
             hold(pointed.model_copy(update={"sure": min(pointed.sure, FOUND_BY_CODE)}), asked)
     return {
         one.source.id: SourceReading(
@@ -339,18 +336,14 @@ def _found_by_code(
     Small models end a list too early; what code can see to be an answer is not lost for it.
     """
     found: list[tuple[str, Fact]] = []
-    for question in given.asked:
-        for part in (about for whole in parts_of(question) for about in each_name(whole)):
-            if part.kind in {"other", "yes_no"} or not part.names or not part.matter:
-                continue
-            if _answers_it(part, shown, kept):
-                continue
-            for one in shown:
-                head = one.source.text[:HEAD_CHARS]
-                for sentence in one.sentences:
-                    if answers(part, sentence.text, one.source.title, head):
-                        pointed = PointedFact(sentences=(sentence.number - one.first,), question=0, sure=FOUND_BY_CODE)
-                        fact = fact_of(pointed, one.source, one.spans, question, given.language)
-                        found += [(one.source.id, fact)] if fact else []
-                        break
+    parts = ((question, one) for question in given.asked for part in parts_of(question) for one in each_name(part))
+    for question, part in parts:
+        if part.kind in {"other", "yes_no"} or not part.names or not part.matter or _answers_it(part, shown, kept):
+            continue
+        for one in shown:
+            title, head = one.source.title, one.source.text[:HEAD_CHARS]
+            if said := next((each for each in one.sentences if answers(part, each.text, title, head)), None):
+                pointed = PointedFact(sentences=(said.number - one.first,), question=0, sure=FOUND_BY_CODE)
+                fact = fact_of(pointed, one.source, one.spans, question, given.language)
+                found += [(one.source.id, fact)] if fact else []
     return found

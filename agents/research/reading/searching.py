@@ -139,13 +139,18 @@ class LeafGiven(Frozen):
     """What is known of its questions already; readers are told."""
 
     @property
+    def title(self) -> str:
+        return self.leaf.title
+
+    @property
+    def role(self) -> Literal["leaf"]:
+        return "leaf"
+
+    @property
     def failures(self) -> int:
         """Searches for its sub-question that failed in earlier tries."""
-        return sum(
-            entry.attempts
-            for entry in self.tried
-            if entry.key == sub_question(self.leaf) and entry.status != "complete"
-        )
+        key = sub_question(self.leaf)
+        return sum(entry.attempts for entry in self.tried if entry.key == key and entry.status != "complete")
 
 
 class ClosingTask(Frozen):
@@ -222,10 +227,8 @@ async def search_all(
     records: list[SearchRecord] = []
     for number, (text, one) in enumerate(zip(texts, results, strict=True), start=first):
         if isinstance(one, Searched):
-            found = one.result
-            records.append(
-                SearchRecord(text=text, provider=found.provider, hits=len(found.hits), failures=found.failures)
-            )
+            provider, hits, failures = one.result.provider, len(one.result.hits), one.result.failures
+            records.append(SearchRecord(text=text, provider=provider, hits=hits, failures=failures))
         elif one.type not in CUT:
             ctx.emit(f"failed:q{number}", SearchDone(node=ctx.path, text=text, provider="", hits=0, failed=one.notice))
             records.append(SearchRecord(text=text, provider="", hits=0, failed=one.notice))

@@ -73,16 +73,11 @@ async def follow_up(context: RunContext, document: Quoting, question: str) -> Fo
         return FollowUpAnswer(markdown="", enough=False)
     facts = tuple(
         NumberedFact(
-            number=number,
-            statement=" ".join(quote.text.split()),
-            quote=quote.text,
-            source=reference.title,
-            source_number=reference.n,
-            published=reference.published,
-            topic=text,
+            number=number, statement=" ".join(quote.text.split()), quote=quote.text, source=reference.title,
+            source_number=reference.n, published=reference.published, topic=text,
         )
         for number, (reference, quote) in enumerate(known, start=1)
-    )
+    )  # fmt: skip
     given = SectionInput(
         query=document.question or text, title=text[:120], objective=text, questions=(text,), facts=facts,
         language=document.language, query_type=document.query_type, today=context.today,

@@ -119,18 +119,13 @@ async def take_turn(
     after = scope.model_copy(
         update={
             "question": scope.question if scope.question and queries and scope.queries else text,
-            "turns": (*scope.turns, Turn(speaker="user", text=text), *said),
-            "queries": queries,
-            "open_questions": turn.open_questions,
-            "query_type": turn.query_type,
-            "tier": turn.tier,
+            "turns": (*scope.turns, Turn(speaker="user", text=text), *said), "queries": queries,
+            "open_questions": turn.open_questions, "query_type": turn.query_type, "tier": turn.tier,
             "language": turn.language if LANGUAGE_TAG.fullmatch(turn.language) else given.language,
-            "ready": turn.ready and feasible,
-            "seed_urls": seeds,
-            "stood_in": _stood_in(asked),
+            "ready": turn.ready and feasible, "seed_urls": seeds, "stood_in": _stood_in(asked),
             "spent": booked(*scope.spent, asked.as_spent()),
         }
-    )
+    )  # fmt: skip
     return after, asked
 
 

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Sequence
 from agents.contracts.contract import Brief, Contract
 from agents.contracts.finding import AnsweredBy, Finding, Frame, FrameInput, Problem, QuestionAnswer
 from agents.contracts.frozen import Frozen
-from agents.contracts.plan import Plan, ReflectionInput, ReflectionResponse
+from agents.contracts.plan import ReflectionInput, ReflectionResponse
 from agents.core.events import JobChanged
 from agents.core.port import Ctx, Handler, computed, together
 from agents.core.time_policy import FRAME_SHARE, REFLECTION_SHARE
@@ -76,9 +76,8 @@ def end_handler(context: RunContext) -> Handler:
         goes_on = reflection is not None and not reflection.sufficient and bool(reflection.new_queries)
         if goes_on or ctx.again != given.again:
             return RoundEnd(reflection=reflection, problems=problems)
-        if (
-            given.finding.all_facts()
-        ):  # nothing is collected any more: what is said to the run from now on reaches the closing only
+        # Nothing is collected any more: what is said to the run from now on reaches the closing only.
+        if given.finding.all_facts():
             ctx.emit("stage:challenging", JobChanged(status="running", stage="challenging"))
         closed = await close(ctx, context, given.task, (given.finding,), (given.setting,))
         return RoundEnd(reflection=reflection, problems=problems, closed=closed)
@@ -114,10 +113,7 @@ async def close(
 
 
 async def challenge_all(
-    ctx: Ctx,
-    findings: tuple[Finding, ...],
-    settings: tuple[Setting, ...],
-    task: ClosingTask,
+    ctx: Ctx, findings: tuple[Finding, ...], settings: tuple[Setting, ...], task: ClosingTask
 ) -> tuple[Challenged, ...]:
     """Challenge the claims of every query, side by side; one that fails leaves its claims unchecked."""
     items = [
@@ -143,15 +139,9 @@ def surprises(challenged: tuple[Challenged, ...], told: Sequence[str]) -> bool:
 
 
 async def write_frame(
-    ctx: Ctx,
-    context: RunContext,
-    contract: Contract,
-    held: tuple[tuple[Finding, ...], tuple[Finding, ...]],
-    claims: tuple[str, ...],
-    degraded: bool,
-    *,
-    key: str,
-) -> tuple[Frame | None, tuple[Problem, ...]]:
+    ctx: Ctx, context: RunContext, contract: Contract, held: tuple[tuple[Finding, ...], tuple[Finding, ...]],
+    claims: tuple[str, ...], degraded: bool, *, key: str,
+) -> tuple[Frame | None, tuple[Problem, ...]]:  # fmt: skip
     """Have the last synthesizer write around the sections; a report is made without it when it fails."""
     findings, counter = held
     if (alone := only_section(findings, contract.brief)) is not None:
@@ -170,21 +160,12 @@ async def write_frame(
     numbering = Numbering(facts, sources_of((*findings, *counter)))
     brief = contract.brief
     given = FrameInput(
-        question=brief.question,
-        queries=tuple(query.text for query in brief.queries),
-        titles=tuple(part.title for part in parts),
+        question=brief.question, queries=tuple(query.text for query in brief.queries),
+        titles=tuple(part.title for part in parts), facts=numbering.numbered,
         sections=tuple(numbering.to_numbers(prose) for part in parts if (prose := prose_of(part))),
-        facts=numbering.numbered,
-        parts=tuple(
-            AnsweredBy(part=one.question, facts=numbering.numbers(one.facts))
-            for one in parts_asked
-        ),
+        parts=tuple(AnsweredBy(part=one.question, facts=numbering.numbers(one.facts)) for one in parts_asked),
         missing=tuple(f"{part.title}: {part.note}" for part in leaves_of(findings) if part.status != "done"),
-        language=brief.language,
-        query_type=brief.query_type,
-        degraded=degraded,
-        claims=claims,
-        today=brief.today,
+        language=brief.language, query_type=brief.query_type, degraded=degraded, claims=claims, today=brief.today,
     )  # fmt: skip
     answer, problems = await asked(ctx, context, FRAME_WRITER, given, ctx.writing(FRAME_SHARE), "frame", key)
     if answer is None:
@@ -233,42 +214,30 @@ def answers_of(contract: Contract, findings: tuple[Finding, ...]) -> tuple[Quest
     """
     found: dict[Hashable, QuestionAnswer] = {}
     for plan, finding in zip(contract.plans, findings, strict=True):
-        rows = _rows(finding)
-        for part in parts_of(plan.query):
-            _add(found, read_alone(part), part, rows, "")
-        for section, question in _planned(plan):
-            for part in parts_of(question):
-                _add(found, question if len(parts_of(question)) == 1 else read_alone(part), part, rows, section)
+        rows = told_by(finding.all_facts(), {card.id: card for card in finding.all_sources()})
+        asked_for = [(read_alone(part), part, "") for part in parts_of(plan.query)]
+        for leaf in plan.root.leaves():
+            if leaf.discovery or leaf.priority == "low":
+                continue  # background is no part of the answer
+            for question in leaf.spec.questions if leaf.spec else leaf.questions:
+                parts = parts_of(question)
+                asked_for += [(question if len(parts) == 1 else read_alone(one), one, leaf.title) for one in parts]
+        for text, part, section in asked_for:
+            _add(found, text, part, rows, section)
     return tuple(one for one in found.values() if one.asked or one.status != "partly")
-
-
-def _rows(finding: Finding) -> list[Told]:
-    cards = {card.id: card for card in finding.all_sources()}
-    return told_by(finding.all_facts(), cards)
-
-
-def _planned(plan: Plan) -> list[tuple[str, str]]:
-    return [
-        (leaf.title, question)
-        for leaf in plan.root.leaves()
-        if not leaf.discovery and leaf.priority != "low"  # background is no part of the answer
-        for question in (leaf.spec.questions if leaf.spec else leaf.questions)
-    ]
 
 
 def _add(found: dict[Hashable, QuestionAnswer], text: str, part: Question, rows: list[Told], section: str) -> None:
     """Note a part once, whoever asks it in which words; in a leaf's where one does, since its section can say so."""
     key = (part.kind, frozenset(part.names), part.matter) if part.matter else text
-    if not part.shown and any(
-        one.question.casefold().startswith(part.text.strip(" ?？.,").casefold()) for one in found.values()
-    ):
+    said = part.text.strip(" ?？.,").casefold()
+    if not part.shown and any(one.question.casefold().startswith(said) for one in found.values()):
         return  # a part that only points, and stands by itself in a plan: it is there with the names it points at
     before = found.get(key)
     if before is None or (not before.section and section):
         status, good = answer_of(part, rows)
+        asked, lacks = not section or before is not None, absent_words(part, rows) if status == "partly" else ()
         facts = tuple(dict.fromkeys(row.fact for row in good))
-        asked = not section or before is not None
-        lacks = absent_words(part, rows) if status == "partly" else ()
         found[key] = QuestionAnswer(
             question=text, status=status, facts=facts, section=section, asked=asked, absent=lacks
         )

@@ -3,12 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from agents.contracts.contract import Brief, Contract, place
-from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, QuestionAnswer
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import Leaf, Node, Plan
 from agents.contracts.report import Actual, Outcome, ReportDocument
-from agents.contracts.sources import SourceCard
 from agents.contracts.verification import EVIDENCE_GATE, JudgeInput, Judgement, SentenceCheck, Truth
 from agents.core.errors import StepFailed
 from agents.core.events import JobChanged, Noted
@@ -118,16 +116,9 @@ async def _kept(document: ReportDocument) -> ReportDocument:
 
 
 async def checked(
-    ctx: Ctx,
-    context: RunContext,
-    outcome: Outcome,
-    challenged: tuple[Challenged, ...],
-    wanted: Thresholds,
-    judged_by: Thresholds | None,
-    known: tuple[SentenceCheck, ...],
-    *,
-    reasons: bool,
-) -> Outcome:
+    ctx: Ctx, context: RunContext, outcome: Outcome, challenged: tuple[Challenged, ...], wanted: Thresholds,
+    judged_by: Thresholds | None, known: tuple[SentenceCheck, ...], *, reasons: bool,
+) -> Outcome:  # fmt: skip
     """Check every sentence, compute confidence, hold the gates, and have the judge look where one is required.
 
     The report is kept before any check runs on it; whatever fails here leaves it as it was, with the verdict `unchecked`.
@@ -137,66 +128,45 @@ async def checked(
     outcome = outcome.model_copy(update={"truth": Truth(answers=answers)})
     draft = build(ctx.job_id, outcome, Actual(), engine="", reasons=reasons)
     await ctx.call("keep", "draft", _kept, draft, gives=ReportDocument, pool="local")
+    if not draft.references:
+        claims = tuple(one.claim for of_query in challenged for one in of_query.claims)
+        return outcome.model_copy(update={"truth": Truth(answers=answers, claims=claims)})
     held = (*outcome.findings, *outcome.counter)
-    facts: dict[str, Fact] = {fact.id: fact for finding in held for fact in finding.all_facts()}
-    cards = {card.id: card for finding in held for card in finding.all_sources()}
     checks: tuple[SentenceCheck, ...] = ()
-    if draft.references:
-        try:
-            checks = await _completed(ctx, context, draft, known, facts, cards, reasons=reasons)
-        except StepFailed:
-            ctx.emit(
-                "unchecked",
-                Noted(text="The sentences could not be checked; the report stands as it is.", tag="#UNVERIFIED"),
-            )
+    try:
+        checks = (await verify(ctx, context, draft, held, known, ask_model=reasons)).checks
+    except StepFailed:
+        text = "The sentences could not be checked; the report stands as it is."
+        ctx.emit("unchecked", Noted(text=text, tag="#UNVERIFIED"))
     done = tuple(claim for one in challenged for claim in one.claims)
     shown = [check.verdict for check in checks if check.replaced_by != ""]
     share = verifiable_ratio(shown)
     weighed = [EvidenceWeight(one.claim.verdict, one.claim.confidence or 0.0, one.origins) for one in done]
-    least = wanted.min_distinct_domains_per_claim
-    known_of = _known(answers, facts, cards)
-    confidence = report_confidence(weighed, share, least, known_of) if draft.references else None
+    known_of = _known(answers, held)
+    confidence = report_confidence(weighed, share, wanted.min_distinct_domains_per_claim, known_of)
     ratio = share if checks else None
-    passed, shortfalls = gates(done, confidence, ratio, wanted) if draft.references else ((), ())
+    passed, shortfalls = gates(done, confidence, ratio, wanted)
     truth = Truth(
         answers=answers, claims=tuple(one.claim for one in done), checks=checks, gates=passed, shortfalls=shortfalls,
         verifiable_ratio=ratio, confidence=confidence,
     )  # fmt: skip
-    if judged_by is not None and draft.references:
-        truth = truth.model_copy(
-            update={"judgement": await _judge(ctx, context, outcome, draft, truth, done, judged_by)}
-        )
+    if judged_by is not None:
+        judgement = await _judge(ctx, context, outcome, draft, truth, done, judged_by)
+        truth = truth.model_copy(update={"judgement": judgement})
     return outcome.model_copy(update={"truth": truth})
 
 
-def _known(
-    answers: Sequence[QuestionAnswer], facts: Mapping[str, Fact], cards: Mapping[str, SourceCard]
-) -> list[float]:
+def _known(answers: Sequence[QuestionAnswer], held: Sequence[Finding]) -> list[float]:
     """Say of each question how well it is answered, by the publishers whose words answer it."""
-    known = []
-    for answer in answers:
-        found = (facts[one].source_id for one in answer.facts if one in facts)
-        origins = len({domain_of(cards[one]) for one in found if one in cards}) if answer.status != "not_found" else 0
-        known.append(answered(origins, whole=answer.status == "answered"))
-    return known
-
-
-async def _completed(
-    ctx: Ctx,
-    context: RunContext,
-    draft: ReportDocument,
-    known: tuple[SentenceCheck, ...],
-    facts: Mapping[str, Fact],
-    cards: Mapping[str, SourceCard],
-    *,
-    reasons: bool,
-) -> tuple[SentenceCheck, ...]:
-    """Check what was not checked while the frame was written, and put all checks in the order of the body."""
-    before = {check.text: check for check in known}
-    new = tuple(sentence for sentence in draft.sentences if sentence.text not in before)
-    checks = await verify(ctx, context, new, facts, cards, draft.language, ask_model=reasons)
-    found = before | {check.text: check for check in checks}
-    return tuple(found[sentence.text] for sentence in draft.sentences if sentence.text in found)
+    cards = {card.id: card for finding in held for card in finding.all_sources()}
+    source_of = {fact.id: cards[fact.source_id] for finding in held for fact in finding.all_facts()}
+    return [
+        answered(
+            len({domain_of(source_of[fact]) for fact in one.facts if fact in source_of and one.status != "not_found"}),
+            whole=one.status == "answered",
+        )
+        for one in answers
+    ]
 
 
 class ToCheck(Frozen):
@@ -212,26 +182,15 @@ def check_handler(context: RunContext, *, reasons: bool) -> Handler:
     async def run(ctx: Ctx, given: ToCheck) -> Checks:
         outcome = Outcome(contract=given.contract, findings=given.findings, frame=None)
         draft = build(ctx.job_id, outcome, Actual(), engine="", reasons=reasons)
-        if not draft.references:
-            return Checks(checks=())
-        facts = {fact.id: fact for finding in given.findings for fact in finding.all_facts()}
-        cards = {card.id: card for finding in given.findings for card in finding.all_sources()}
-        language = given.contract.brief.language
-        checks = await verify(ctx, context, draft.sentences, facts, cards, language, ask_model=reasons)
-        return Checks(checks=checks)
+        return await verify(ctx, context, draft, given.findings, ask_model=reasons) if draft.references else Checks()
 
     return run
 
 
 async def _judge(
-    ctx: Ctx,
-    context: RunContext,
-    outcome: Outcome,
-    draft: ReportDocument,
-    truth: Truth,
-    done: Sequence[ClaimDone],
+    ctx: Ctx, context: RunContext, outcome: Outcome, draft: ReportDocument, truth: Truth, done: Sequence[ClaimDone],
     wanted: Thresholds,
-) -> Judgement:
+) -> Judgement:  # fmt: skip
     """Have the whole reviewed; thresholds first, and an unusable verdict is never a pass.
 
     As many claims as are wanted must be settled: one that rests on less is told in the report, and lowers its confidence.
@@ -240,16 +199,12 @@ async def _judge(
     if not all(one.passed for one in figures if one.name != EVIDENCE_GATE):
         return Judgement(verdict="request_changes", reasons=short)
     frame = outcome.frame
+    said = (f"{one.text} [{one.verdict}, {len(one.evidence)} pieces of evidence]" for one in truth.claims)
     given = JudgeInput(
-        question=draft.question,
-        summary=frame.summary if frame else draft.title,
-        claims=tuple(
-            f"{claim.text} [{claim.verdict}, {len(claim.evidence)} pieces of evidence]" for claim in truth.claims
-        ),
-        shortfalls=truth.shortfalls,
+        question=draft.question, summary=frame.summary if frame else draft.title, claims=tuple(said),
+        shortfalls=truth.shortfalls, language=outcome.contract.brief.language,
         unsupported=tuple(check.text for check in truth.checks if check.verdict in {"unsupported", "contradicted"}),
-        language=outcome.contract.brief.language,
-    )
+    )  # fmt: skip
     try:
         asked = await ctx.call("judge", "0", context.ask, JUDGE, given, ctx.last_deadline, gives=RoleAnswer[Judgement])
     except StepFailed as failure:

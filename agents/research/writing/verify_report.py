@@ -6,9 +6,11 @@ A check annotates. It can change or strike a sentence, and never lose a report.
 import re
 from collections.abc import Mapping, Sequence
 
+from agents.contracts.body import SentenceVerdict
 from agents.contracts.fact import Fact
+from agents.contracts.finding import Finding
 from agents.contracts.frozen import Frozen
-from agents.contracts.report import ReportSentence
+from agents.contracts.report import ReportDocument, ReportSentence
 from agents.contracts.sources import SourceCard
 from agents.contracts.verification import SentenceCheck, SentenceNote, Verified, VerifyInput
 from agents.core.errors import StepFailed
@@ -38,7 +40,7 @@ SURE = 0.8
 class Checks(Frozen):
     """Verdicts on sentences, in the order of the body."""
 
-    checks: tuple[SentenceCheck, ...]
+    checks: tuple[SentenceCheck, ...] = ()
     unsure: tuple[int, ...] = ()
     """Places of those that code could not decide."""
 
@@ -52,41 +54,32 @@ def check_all(
     """
     checks: list[SentenceCheck] = []
     unsure: list[int] = []
-    for sentence in sentences:
-        if sentence.verdict is None:
-            continue
+    for sentence in (one for one in sentences if one.verdict is not None):
         held = [facts[fact] for fact in sentence.facts if fact in facts]
-        if not held:
-            checks.append(
-                SentenceCheck(text=sentence.text, facts=sentence.facts, verdict="uncited", reason="no citation")
-            )
-            continue
-        behind = [cards[fact.source_id] for fact in held if fact.source_id in cards]
-        words = unattributed(sentence.text, behind)
-        told_by = [text for card in behind for text in (card.site, card.author, card.title) if text]
-        quotes, short = [fact.quote for fact in held], language.split("-")[0]
-        if any(_stands(words, quote) for quote in quotes) or quotes_alone(words, quotes, told_by, short):
-            checks.append(
-                SentenceCheck(
-                    text=sentence.text, facts=sentence.facts, verdict="supported", reason="quoted word for word"
-                )
-            )
-            continue
-        found = carried(
-            words,
-            [*quotes, *named(behind)],
-            language=short,
-            context=[card.title for card in behind],
-        )
-        if found.verdict == "supported" and len(held) > 1 and _mixed(words, held, cards, language):
-            reason = reason_of("mixed", short)
-            checks.append(SentenceCheck(text=sentence.text, facts=sentence.facts, verdict="unsupported", reason=reason))
-            continue
-        if not found.binding and not (found.verdict == "supported" and found.score >= SURE):
+        verdict, reason, sure = _verdict(sentence.text, held, cards, language.split("-")[0])
+        if not sure:
             unsure.append(len(checks))
-        reason = found.reasons[0] if found.reasons else ""
-        checks.append(SentenceCheck(text=sentence.text, facts=sentence.facts, verdict=found.verdict, reason=reason))
+        checks.append(SentenceCheck(text=sentence.text, facts=sentence.facts, verdict=verdict, reason=reason))
     return Checks(checks=tuple(checks), unsure=tuple(unsure))
+
+
+def _verdict(
+    text: str, held: Sequence[Fact], cards: Mapping[str, SourceCard], language: str
+) -> tuple[SentenceVerdict, str, bool]:
+    """Hold one sentence against its facts: the verdict, its reason, and whether code is sure of it."""
+    if not held:
+        return "uncited", "no citation", True
+    behind = [cards[fact.source_id] for fact in held if fact.source_id in cards]
+    words = unattributed(text, behind)
+    told_by = [name for card in behind for name in (card.site, card.author, card.title) if name]
+    quotes = [fact.quote for fact in held]
+    if any(_stands(words, quote) for quote in quotes) or quotes_alone(words, quotes, told_by, language):
+        return "supported", "quoted word for word", True
+    found = carried(words, [*quotes, *named(behind)], language=language, context=[card.title for card in behind])
+    if found.verdict == "supported" and len(held) > 1 and _mixed(words, held, cards, language):
+        return "unsupported", reason_of("mixed", language), True
+    sure = found.binding or (found.verdict == "supported" and found.score >= SURE)
+    return found.verdict, found.reasons[0] if found.reasons else "", sure
 
 
 def _stands(sentence: str, quote: str) -> bool:
@@ -97,15 +90,9 @@ def _stands(sentence: str, quote: str) -> bool:
 
 def _mixed(sentence: str, held: Sequence[Fact], cards: Mapping[str, SourceCard], language: str) -> bool:
     """Tell a sentence that no fact carries alone, and that gives to one thing what is said of another."""
-    short = language.split("-")[0]
-    titles = [cards[fact.source_id].title if fact.source_id in cards else "" for fact in held]
-    alone = (
-        carried(sentence, [fact.quote], language=short, context=[title]).verdict
-        for fact, title in zip(held, titles, strict=True)
-    )
-    if "supported" in alone:
-        return False
-    return mixes(sentence, [(f.quote, title) for f, title in zip(held, titles, strict=True)], language=short)
+    rows = [(fact.quote, cards[fact.source_id].title if fact.source_id in cards else "") for fact in held]
+    alone = (carried(sentence, [quote], language=language, context=[title]).verdict for quote, title in rows)
+    return "supported" not in alone and mixes(sentence, rows, language=language)
 
 
 def unattributed(sentence: str, cards: Sequence[SourceCard]) -> str:
@@ -128,9 +115,8 @@ def quotes_alone(sentence: str, quotes: Sequence[str], attributions: Sequence[st
     if not spoken or not all(any(speaks_for_itself(part, quote) for quote in quotes) for part in spoken):
         return False
     rest = _QUOTED.sub(" ", sentence)
-    named_there = names_in(rest, language)
     known = {word for text in (*quotes, *attributions) for word in re.findall(r"[^\W_]+", text.casefold())}
-    if denies(rest) or doubts(rest) or named_there - known:
+    if denies(rest) or doubts(rest) or names_in(rest, language) - known:
         return False  # what is said about the quotation is a statement of its own
     return not _FIGURES.search(rest) and len(content_words(rest)) <= JOINING_WORDS
 
@@ -149,61 +135,44 @@ async def _check_all(
 
 
 async def verify(
-    ctx: Ctx,
-    context: RunContext,
-    sentences: tuple[ReportSentence, ...],
-    facts: Mapping[str, Fact],
-    cards: Mapping[str, SourceCard],
-    language: str,
-    *,
-    ask_model: bool,
-) -> tuple[SentenceCheck, ...]:
-    """Check the body of a report and repair what its own facts allow.
+    ctx: Ctx, context: RunContext, draft: ReportDocument, findings: Sequence[Finding],
+    known: Sequence[SentenceCheck] = (), *, ask_model: bool,
+) -> Checks:  # fmt: skip
+    """Check the body of a report as far as it is not `known`, and repair what its own facts allow.
 
     Raises:
         StepFailed: not even the check by code could be made; the report then stands unchecked.
     """
-    found = await ctx.call("check", "code", _check_all, sentences, facts, cards, language, gives=Checks, pool="local")
+    facts = {fact.id: fact for finding in findings for fact in finding.all_facts()}
+    cards = {card.id: card for finding in findings for card in finding.all_sources()}
+    before, language = {check.text: check for check in known}, draft.language
+    new = tuple(sentence for sentence in draft.sentences if sentence.text not in before)
+    found = await ctx.call("check", "code", _check_all, new, facts, cards, language, gives=Checks, pool="local")
     checks = list(found.checks)
     if ask_model and found.unsure:
         await _second_opinion(ctx, context, checks, found.unsure, facts, language)
-    return tuple(repaired(check, facts, language) for check in checks)
+    every = before | {check.text: repaired(check, facts, language) for check in checks}
+    return Checks(checks=tuple(every[sentence.text] for sentence in draft.sentences if sentence.text in every))
 
 
 async def _second_opinion(
-    ctx: Ctx,
-    context: RunContext,
-    checks: list[SentenceCheck],
-    unsure: tuple[int, ...],
-    facts: Mapping[str, Fact],
+    ctx: Ctx, context: RunContext, checks: list[SentenceCheck], unsure: tuple[int, ...], facts: Mapping[str, Fact],
     language: str,
-) -> None:
+) -> None:  # fmt: skip
     """Ask the verifier about what code could not decide; where it fails, code's verdict stands."""
     batches = [unsure[at : at + BATCH] for at in range(0, len(unsure), BATCH)]
-    asked = [
-        VerifyInput(
-            sentences=tuple(
-                SentenceNote(
-                    number=number,
-                    text=checks[place].text,
-                    quotes=tuple(facts[fact].quote for fact in checks[place].facts if fact in facts),
-                )
-                for number, place in enumerate(batch, start=1)
-            ),
-            language=language,
+    items = []
+    for key, batch in enumerate(batches):
+        notes = (
+            SentenceNote(
+                number=number, text=one.text, quotes=tuple(facts[fact].quote for fact in one.facts if fact in facts)
+            )
+            for number, one in enumerate((checks[place] for place in batch), start=1)
         )
-        for batch in batches
-    ]
-    answers = await ctx.fan(
-        "verifier",
-        context.ask,
-        [(str(number), VERIFIER, given, ctx.last_deadline) for number, given in enumerate(asked)],
-        gives=RoleAnswer[Verified],
-    )
+        items.append((str(key), VERIFIER, VerifyInput(sentences=tuple(notes), language=language), ctx.last_deadline))
+    answers = await ctx.fan("verifier", context.ask, items, gives=RoleAnswer[Verified])
     for batch, answer in zip(batches, answers, strict=True):
-        if isinstance(answer, StepFailed):
-            continue
-        for row in answer.output.rows:
+        for row in () if isinstance(answer, StepFailed) else answer.output.rows:
             if 1 <= row.number <= len(batch):
                 place = batch[row.number - 1]
                 checks[place] = checks[place].model_copy(update={"verdict": row.verdict})
@@ -216,19 +185,12 @@ def repaired(check: SentenceCheck, facts: Mapping[str, Fact], language: str) -> 
     """
     if check.verdict not in {"unsupported", "contradicted"}:
         return check
-    short = language.split("-")[0]
     said: dict[str, str] = {}
     for fact in (facts[one] for one in check.facts if one in facts):
         statement = " ".join(fact.statement.split())
-        if carried(statement, [fact.quote], language=short).verdict == "supported":
+        if carried(statement, [fact.quote], language=language.split("-")[0]).verdict == "supported":
             said.setdefault(statement, fact.id)
     if said:
-        reason = f"put right from its source: {check.reason}"
-        update = {
-            "verdict": "supported",
-            "reason": reason,
-            "replaced_by": " ".join(said),
-            "facts": tuple(said.values()),
-        }
-        return check.model_copy(update=update)
+        update = {"replaced_by": " ".join(said), "facts": tuple(said.values()), "verdict": "supported"}
+        return check.model_copy(update={**update, "reason": f"put right from its source: {check.reason}"})
     return check.model_copy(update={"replaced_by": ""}) if check.verdict == "contradicted" else check
