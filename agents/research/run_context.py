@@ -62,12 +62,6 @@ class Searched(Charged):
         return SearchDone(node=node, hits=len(found.hits), **about)
 
 
-class Crawled(Frozen):
-    """Pages of one site that a page leads to."""
-
-    hits: tuple[Hit, ...] = ()
-
-
 class Once(Generic[T]):
     """Do the same thing once in a run, however many branches ask for it at the same time.
 
@@ -117,24 +111,23 @@ class LookAhead:
         self.searches: Once[Searched] = Once()
         self.made: set[str] = set()
         """What was searched for."""
-        self._allowed = False
-        self._wanted: list[Callable[[], Awaitable[object]]] = []
+        self._allowed = asyncio.Event()
         self._begun: set[asyncio.Future[object]] = set()
 
     def want(self, search: Callable[[], Awaitable[object]]) -> None:
         """Make a search, now or when it may be made; a failure is met again by whoever needs its hits."""
-        self._wanted.append(search)
-        if self._allowed:
-            self.allow()
+
+        async def begin() -> object:
+            await self._allowed.wait()
+            return await search()
+
+        task = asyncio.ensure_future(begin())
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        self._begun.add(task)
 
     def allow(self) -> None:
         """Begin with all that is wanted."""
-        self._allowed = True
-        for search in self._wanted:
-            task = asyncio.ensure_future(search())
-            task.add_done_callback(lambda done: done.cancelled() or done.exception())
-            self._begun.add(task)
-        self._wanted.clear()
+        self._allowed.set()
 
     def stop(self) -> None:
         """End what nobody took over."""
@@ -143,10 +136,11 @@ class LookAhead:
         self.searches.stop()
 
 
-class TakenSources(Frozen):
-    """Addresses that one leaf reads, of those that it found."""
+class Listed(Frozen):
+    """Addresses or hits that a step found, in their order."""
 
-    urls: tuple[str, ...]
+    urls: tuple[str, ...] = ()
+    hits: tuple[Hit, ...] = ()
 
 
 READ_AGAIN = 3
@@ -283,7 +277,7 @@ class RunContext:
         """Bring the ledger up to what a step recorded: on a replay the step itself does not run."""
         self.topics = self.topics.add(*dispatched.chosen)
 
-    async def take_sources(self, among: str, path: str, urls: tuple[str, ...], most: int) -> TakenSources:
+    async def take_sources(self, among: str, path: str, urls: tuple[str, ...], most: int) -> Listed:
         """Take the best addresses that no leaf of the same executor reads already: the body of a step."""
         taken = self.taken.get(among, {})
         free = [url for url in urls if taken.get(canonical(url), path) == path]
@@ -292,10 +286,10 @@ class RunContext:
         for url in free:  # what an earlier round has read is one source with it, and costs none of the others' places
             if sum(canonical(one) not in read for one in chosen) < most and len(chosen) < most + READ_AGAIN:
                 chosen.append(url)
-        self.note_taken(among, path, taken_now := TakenSources(urls=tuple(chosen)))
+        self.note_taken(among, path, taken_now := Listed(urls=tuple(chosen)))
         return taken_now
 
-    def note_taken(self, among: str, path: str, chosen: TakenSources) -> None:
+    def note_taken(self, among: str, path: str, chosen: Listed) -> None:
         """Bring the ledger up to what a step recorded: on a replay the step itself does not run."""
         self.taken.setdefault(among, {}).update({canonical(url): path for url in chosen.urls})
 
@@ -389,17 +383,17 @@ class RunContext:
             alike = _site(url) if fetched.fault == "site" else ""
             self.retries = self.retries.merge(Retries().failed(url, alike, branch=branch))
 
-    async def crawl(self, url: str, limit: int, deadline: Deadline) -> Crawled:
+    async def crawl(self, url: str, limit: int, deadline: Deadline) -> Listed:
         """Go on from a page to others of its site, one step; where the searcher cannot, nothing is found.
 
         Raises:
             SourceError: the page cannot be read or may not be used.
         """
         if not isinstance(self.searcher, Crawler):
-            return Crawled()
+            return Listed()
         self.allow(url)
         hits = await answered(self.searcher.crawl(url, limit, deadline.seconds()))
-        return Crawled(hits=tuple(hit for hit in hits if not self.steering.refuses(hit.url, hit.published)))
+        return Listed(hits=tuple(hit for hit in hits if not self.steering.refuses(hit.url, hit.published)))
 
     async def text_of(self, card: SourceCard) -> Source:
         """Put card and kept text together again."""

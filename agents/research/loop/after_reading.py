@@ -88,10 +88,10 @@ def starved(node: Node, findings: Sequence[Finding], before: Container[str]) -> 
     """Give the planned leaves that found nothing by themselves, by title, with what the sweeps chose for them."""
     chosen, found = chosen_by_sweeps(findings), dict[str, Leaf]()
     planned = [child for child in node.children if isinstance(child, Leaf) and not child.discovery]
+    fruitful = {part.title for part in findings if part.all_facts()}
     for leaf in planned if chosen else ():
-        empty = all(not part.all_facts() for part in findings if part.title == leaf.title)
         filled = fed(leaf, [other for other in planned if other is not leaf], chosen)
-        if empty and leaf.title not in before and filled.sources != leaf.sources:
+        if leaf.title not in fruitful and leaf.title not in before and filled.sources != leaf.sources:
             found[leaf.title] = filled.model_copy(update={"searches": ()})
     return found
 
@@ -101,9 +101,8 @@ def at_hand(setting: Setting, finding: Finding) -> tuple[Claim, ...]:
     (facts, cards), done = held_by(finding), list[Claim]()
     for claim in claims_of(setting.query, setting.claims, finding) if facts else ():
         near = {fact.id: fact for fact in facts_for(claim.text, facts, read_for(claim, finding))}
-        held = {
-            key: held_against(claim.text, fact, cards[fact.source_id], setting.language) for key, fact in near.items()
-        }
+        cards_of = {key: cards[fact.source_id] for key, fact in near.items()}
+        held = {key: held_against(claim.text, fact, cards_of[key], setting.language) for key, fact in near.items()}
         done.append(settled(claim, held, tuple(near.values()), cards).claim)
     return tuple(done)
 
@@ -121,8 +120,5 @@ def verdict_line(claim: Claim) -> str:
 def touching(claims: Sequence[Claim], finding: Finding) -> tuple[str, ...]:
     """Give the lines of those claims that a section has to agree with, because its facts speak to them."""
     held = {fact.id for fact in finding.facts}
-    return tuple(
-        verdict_line(claim)
-        for claim in claims
-        if claim.verdict in MOVED and any(evidence.fact_id in held for evidence in claim.evidence)
-    )
+    moved = (claim for claim in claims if claim.verdict in MOVED)
+    return tuple(verdict_line(claim) for claim in moved if any(one.fact_id in held for one in claim.evidence))

@@ -126,9 +126,8 @@ def with_steps(reflection: ReflectionResponse, seen: ReflectionResponse) -> Refl
     if not steps:
         return reflection
     gaps = reflection.gaps or seen.gaps
-    return reflection.model_copy(
-        update={"sufficient": False, "gaps": gaps, "new_queries": (*reflection.new_queries, *steps)}
-    )
+    update = {"sufficient": False, "gaps": gaps, "new_queries": (*reflection.new_queries, *steps)}
+    return reflection.model_copy(update=update)
 
 
 def named_addresses(findings: Sequence[Finding]) -> frozenset[str]:

@@ -11,10 +11,9 @@ from agents.contracts.finding import Finding
 from agents.contracts.frozen import Frozen, Said, Tier
 from agents.contracts.plan import Leaf, LeafBudget, Node, Phase, Plan, PlannedClaim, SuccessCriteria
 from agents.contracts.response import RunLimits
-from agents.core.events import NodeChanged
 from agents.core.port import Ctx, Handler, Handlers
 from agents.research.challenge.challenge import NEW_SOURCES, Challenged, ChallengeGiven, ClaimFound, ClaimGiven
-from agents.research.reading.searching import LeafGiven
+from agents.research.reading.searching import LeafGiven, teller
 from agents.web.url_key import canonical
 
 MAX_ROUNDS = 20
@@ -158,10 +157,8 @@ def _bounded_leaf(leaf: Handler, allowance: Allowance) -> Handler:
                 return _not_begun(
                     ctx, given, Said(f"not begun: other parts have taken all {what} that this run may use")
                 )
-            at_most = max(1, grant.searches)
-            loop = given.setting.loop.model_copy(
-                update={"searches_per_leaf": min(at_most, given.setting.loop.searches_per_leaf)}
-            )
+            at_most, loop = max(1, grant.searches), given.setting.loop
+            loop = loop.model_copy(update={"searches_per_leaf": min(at_most, loop.searches_per_leaf)})
             budget = wanted.model_copy(update={"searches": at_most, "sources": grant.sources})
             less = given.leaf.model_copy(update={"budget": budget, "sources": given.leaf.sources[: grant.sources]})
             setting = given.setting.model_copy(update={"loop": loop})
@@ -204,9 +201,5 @@ def _bounded_claim(claim: Handler, allowance: Allowance) -> Handler:
 
 
 def _not_begun(ctx: Ctx, given: LeafGiven, why: Said) -> Finding:
-    title = given.leaf.title
-    ctx.emit(
-        "state:stopped",
-        NodeChanged(node=ctx.path, parent=given.parent, role="leaf", title=title, state="stopped", doing=why),
-    )
-    return Finding(path=ctx.path, title=title, role="leaf", status="stopped", note=why)
+    teller(ctx, given.parent, "leaf", given.title)("stopped", why)
+    return Finding(path=ctx.path, title=given.title, role="leaf", status="stopped", note=why)

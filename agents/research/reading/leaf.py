@@ -20,7 +20,7 @@ from agents.research.reading.answering import Told, beside_the_point, is_about, 
 from agents.research.reading.hold_extraction import SourceGiven
 from agents.research.reading.read_sources import SourceDone, SourcesDone
 from agents.research.reading.searching import Found, LeafGiven, attempt_number, search_for, teller
-from agents.research.run_context import RunContext, TakenSources
+from agents.research.run_context import Listed, RunContext
 from agents.research.steering import STOPPED
 
 CALLS_AT_ONCE = 6
@@ -134,7 +134,7 @@ async def _own(ctx: Ctx, context: RunContext, given: LeafGiven, urls: list[str])
     # Leaves of one round have the same questions between them; one of a later round may read a page for others.
     among, path = digest("|".join(sorted({*sub_questions(given.leaf), *given.beside})), 12), place(ctx.path)
     taken = await ctx.call(
-        "sources", "0", context.take_sources, among, path, tuple(urls), most, gives=TakenSources, pool="local"
+        "sources", "0", context.take_sources, among, path, tuple(urls), most, gives=Listed, pool="local"
     )
     context.note_taken(among, path, taken)
     return list(taken.urls)

@@ -46,7 +46,7 @@ from agents.research.reading.shortlisting import (
     turns,
     view_of,
 )
-from agents.research.run_context import Crawled, RunContext
+from agents.research.run_context import Listed, RunContext
 from agents.research.steering import CUT, STOPPED
 from agents.roles import SCOUT
 from agents.web.url_key import canonical, publisher, registrable_domain
@@ -159,12 +159,12 @@ class _Sweep:
             if url.startswith(("http://", "https://")):
                 hubs.setdefault(registrable_domain(url), url)
         items = [(Source.id_of(url), url, LINKS_SEEN, self.ctx.deadline) for url in list(hubs.values())[:HUBS]]
-        crawled = await self.ctx.fan("crawl", self.context.crawl, items, gives=Crawled, pool="web")
+        crawled = await self.ctx.fan("crawl", self.context.crawl, items, gives=Listed, pool="web")
         known = {canonical(hit.url) for hit in hits}
         wanted = frozenset(content_words(" ".join((self.leaf.objective, *self.questions))))
         scored: dict[str, tuple[int, Hit]] = {}
         for one in crawled:
-            for hit in one.hits if isinstance(one, Crawled) else ():
+            for hit in one.hits if isinstance(one, Listed) else ():
                 shared = len(wanted.intersection(content_words(f"{hit.title} {hit.snippet}")))
                 if shared and canonical(hit.url) not in known:
                     scored.setdefault(canonical(hit.url), (shared, hit))

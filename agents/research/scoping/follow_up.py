@@ -30,24 +30,13 @@ class Quoting(Protocol):
     """What an answer rests on: a report, or what is known from earlier ones."""
 
     @property
-    def references(self) -> tuple[Reference, ...]:
-        """The sources, each with its quotes."""
-        ...
-
+    def references(self) -> tuple[Reference, ...]: ...
     @property
-    def question(self) -> str:
-        """What they were read for; words of it tell nothing new."""
-        ...
-
+    def question(self) -> str: ...
     @property
-    def language(self) -> str:
-        """Language of the answer."""
-        ...
-
+    def language(self) -> str: ...
     @property
-    def query_type(self) -> QueryType:
-        """Kind of the question."""
-        ...
+    def query_type(self) -> QueryType: ...
 
 
 class FollowUpAnswer(Frozen):
@@ -115,23 +104,22 @@ def _numbered(written: str, known: list[tuple[Reference, Quote]], language: str)
     """Keep the sentences that their quotes carry, and turn fact marks into the report's reference numbers."""
     places = {quote.fact_id: (reference, quote) for reference, quote in known}
     short = language.split("-")[0]
-    body = parse(
-        written, {str(number): quote.fact_id for number, (_, quote) in enumerate(known, start=1)}, addresses=()
-    )
+    numbers = {str(number): quote.fact_id for number, (_, quote) in enumerate(known, start=1)}
+    body = parse(written, numbers, addresses=())
     body = attached(body, ((quote.fact_id, quote.text, quote.text) for _, quote in known))
     body = settled(body, level=None, source_of=lambda fact: places[fact][0].source_id if fact in places else None)
 
     def numbered(sentence: Sentence) -> Sentence | None:
         held = [places[fact] for fact in sentence.facts]
         quotes = [quote.text for _, quote in held]
-        if held and not (quotes_alone(sentence.text, quotes, language=short) or _carried(sentence.text, quotes, short)):
+        good = {"supported", "partly"}
+        if held and not (
+            quotes_alone(sentence.text, quotes, language=short)
+            or carried(sentence.text, quotes, language=short).verdict in good
+        ):
             return None
         return sentence.model_copy(update={"citations": tuple(dict.fromkeys(reference.n for reference, _ in held))})
 
     body = body.changed(numbered)
     used = body.facts()
     return FollowUpAnswer(markdown=markdown_of(body, by_number) if used else "", facts=used, enough=bool(used))
-
-
-def _carried(sentence: str, quotes: list[str], language: str) -> bool:
-    return carried(sentence, quotes, language=language).verdict in {"supported", "partly"}

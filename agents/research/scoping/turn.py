@@ -73,12 +73,11 @@ def checked(message: str) -> str:
     if not text:
         raise BadRequest("There was nothing in that message. What would you like to find out?")
     if len(text) > MAX_MESSAGE:
-        raise BadRequest(
+        form = (
             "That message has {count:,} characters; I read up to {most:,}. Put long texts into your library folder and "
-            "ask about them.",
-            count=len(text),
-            most=MAX_MESSAGE,
+            "ask about them."
         )
+        raise BadRequest(form, count=len(text), most=MAX_MESSAGE)
     return text
 
 
@@ -88,15 +87,9 @@ def seeds_in(text: str) -> tuple[str, ...]:
 
 
 async def take_turn(
-    context: RunContext,
-    scope: ScopingState,
-    message: str,
-    *,
-    max_depth: int,
-    max_leaves: int,
-    on_text: OnText | None = None,
-    deadline: Deadline | None = None,
-) -> tuple[ScopingState, RoleAnswer[ScopingTurn]]:
+    context: RunContext, scope: ScopingState, message: str, *, max_depth: int, max_leaves: int,
+    on_text: OnText | None = None, deadline: Deadline | None = None,
+) -> tuple[ScopingState, RoleAnswer[ScopingTurn]]:  # fmt: skip
     """Have the manager answer one message; code's verdict on depth wins over the model's.
 
     Raises:
@@ -171,13 +164,10 @@ def refuse_broad(queries: Sequence[Query]) -> None:
 def refused(scope: ScopingState, query_text: str, reasons: tuple[str, ...], splits: tuple[str, ...]) -> ScopingState:
     """Take a query's feasibility back after its plan turned out too deep or too wide."""
     queries = tuple(
-        query.model_copy(
-            update={"feasible": False, "reason": " ".join(reasons), "suggested_split": splits or query.suggested_split}
-        )
-        if query.text == query_text
-        else query
-        for query in scope.queries
-    )
+        one.model_copy(update={"feasible": False, "reason": " ".join(reasons),
+                               "suggested_split": splits or one.suggested_split}) if one.text == query_text else one
+        for one in scope.queries
+    )  # fmt: skip
     return scope.model_copy(update={"queries": queries, "ready": False})
 
 
@@ -255,8 +245,8 @@ async def judged_and_planned(
         return brief, plans, limits
     settled = agreed(brief, [(one.scope, one.turn) for one in verdicts if not isinstance(one, StepFailed)])
     if len(settled.queries) == len(brief.queries):
-        renamed = (plan.model_copy(update={"query": q.text}) for plan, q in zip(plans, settled.queries, strict=True))
-        return settled, tuple(renamed), limits
+        named = zip(plans, settled.queries, strict=True)
+        return settled, tuple(plan.model_copy(update={"query": query.text}) for plan, query in named), limits
     # More questions than were asked for have to make do with the caps of those.
     caps, several = caps_of(brief, limits), len(settled.queries)
     bounds = {"searches": max(1, caps.searches // several), "sources": max(1, caps.sources // several)}
