@@ -8,7 +8,7 @@ from urllib.parse import quote as percent_encoded
 from agents.contracts.contract import Contract
 from agents.contracts.frozen import Frozen, Tier
 from agents.contracts.plan import RoundRecord
-from agents.contracts.report import Reference, ReportDocument
+from agents.contracts.report import Reference
 from agents.contracts.response import (
     AgentResponse,
     AgentSource,
@@ -77,6 +77,8 @@ def answer(team: Team, run: FlatRun, job: Job) -> AgentResponse:
     ]
     adopted = [record for record in rounds if record.adopted]
     capped = bool(rounds) and rounds[-1].tag in LIMIT_TAGS and rounds[-1].coverage < 1
+    good = (one for one in document.sentences if one.verdict not in {"unsupported", "contradicted"})
+    carrying = {number for sentence in good for number in sentence.citations}
     actual, references = document.methodology.actual, document.references
     metadata = RunMetadata(
         grade=document.grade, grade_reasons=document.grade_reasons, language=document.language,
@@ -91,7 +93,8 @@ def answer(team: Team, run: FlatRun, job: Job) -> AgentResponse:
     )  # fmt: skip
     return AgentResponse(
         final_answer=document.markdown, summary=opening(document.markdown),
-        sources=tuple(_source(one) for one in references if _verified(one, document)),
+        # Those that carry anything: cited by a sentence that no check found wrong.
+        sources=tuple(_source(one) for one in references if one.n in carrying),
         citations=tuple(
             Citation(id=f"[{one.n}]", title=one.title, type=one.kind, location=_location(one, document.job_id))
             for one in references
@@ -105,12 +108,6 @@ def answer(team: Team, run: FlatRun, job: Job) -> AgentResponse:
 def opening(markdown: str) -> str:
     """Give what stands before the first heading: a report opens with its short answer."""
     return re.split(r"(?m)^#{1,6} ", markdown, maxsplit=1)[0].strip()
-
-
-def _verified(reference: Reference, document: ReportDocument) -> bool:
-    """Tell whether a source carries anything: cited by a sentence that no check found wrong."""
-    wrong = {"unsupported", "contradicted"}
-    return any(reference.n in sentence.citations and sentence.verdict not in wrong for sentence in document.sentences)
 
 
 def _source(reference: Reference) -> AgentSource:

@@ -176,9 +176,11 @@ class Team:
         self, of: Brief | ScopingState | None = None, steering: Steering | None = None, searched: tuple[str, ...] = ()
     ) -> RunContext:
         """Set up one run's means, its brief's files and places, what its contract said is `searched`, and caches of its own."""
+        # Each role is bound to the user's choice where there is one that this server can ask, else to the server's.
+        chosen = {str(role): self.made[name] for role, name in of.models if name in self.made} if of else {}
         language = of.language if isinstance(of, Brief) else None
         return RunContext(
-            models=self.models_of(of), prompts=self.prompts, texts=self.blobs, today=self.today(),
+            models={**self.models, **chosen}, prompts=self.prompts, texts=self.blobs, today=self.today(),
             searcher=self.searching.of(of.files, of.places, searched) if of else self.searching.of((), ()),
             context_results=self.settings.context_results,
             # Stands in when a provider fails for good, so that what was found is still written up.
@@ -191,11 +193,6 @@ class Team:
         """Give what each model took since the start, whatever came of it."""
         single = {part.name: part for model in self.made.values() for part in parts_of(model)}
         return {name: part.taken for name, part in single.items() if isinstance(part, LiteLLMModel)}
-
-    def models_of(self, of: Brief | ScopingState | None) -> Mapping[str, Model]:
-        """Bind each role to the user's choice where there is one that this server can ask, else to the server's."""
-        chosen = {str(role): self.made[name] for role, name in of.models if name in self.made} if of else {}
-        return {**self.models, **chosen}
 
     def _handlers(self, context: RunContext, brief: Brief | None) -> Handlers:
         handlers = handlers_of(context, self.means)

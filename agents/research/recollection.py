@@ -344,16 +344,13 @@ def _told(draft: Handler, memory: Recollection) -> Handler:
                 known = await ctx.call(
                     "covered", "0", memory.known, asked, setting, plan, gives=KnownPlan, pool="local"
                 )
-        return _marked_plan(plan, known.counts) if known.counts else plan
+        if not known.counts:
+            return plan
+        counts = dict(zip((leaf.title for leaf in plan.root.leaves()), known.counts, strict=True))
+        root = with_leaves(plan.root, lambda leaf: leaf.model_copy(update={"known_facts": counts.get(leaf.title, 0)}))
+        return plan.model_copy(update={"root": root})
 
     return run
-
-
-def _marked_plan(plan: Plan, counts: Sequence[int]) -> Plan:
-    """Note in the leaves of a plan how many facts are known for them."""
-    known = dict(zip((leaf.title for leaf in plan.root.leaves()), counts, strict=True))
-    root = with_leaves(plan.root, lambda leaf: leaf.model_copy(update={"known_facts": known.get(leaf.title, 0)}))
-    return plan.model_copy(update={"root": root})
 
 
 def _asking(first: Handler, leaf: Handler, context: RunContext, memory: Recollection) -> Handler:

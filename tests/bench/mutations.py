@@ -171,7 +171,7 @@ MUTATIONS = (
         ("S3: a rubric is composed without a spec", "research/reading/read_sources.py", "rubric=\"\" if spec else given.rubric,", "rubric=\"\","),
         ("S3 task specs: priority orders the work", "research/loop/rounds.py", "key=lambda place: URGENCY[chosen[place][1].urgency]", "key=lambda place: 0"),
         ("S3: the manager's parts reach the planner", "research/planning/drafting.py", "sub_topics=query.sub_topics,", ""),
-        ("S3: a part that no leaf asks about is a theme", "research/planning/drafting.py", "return tuple(part for part in self.planning.sub_topics if not", "return tuple(part for part in () if not"),
+        ("S3: a part that no leaf asks about is a theme", "research/planning/drafting.py", "tuple(part for part in self.planning.sub_topics if not", "tuple(part for part in () if not"),
         ("S3 scout: what was chosen is shown", "report/methodology.py", "for chosen in (node.shortlist for node in self.nodes if node.shortlist is not None):", "for chosen in ():"),
         ("S3 scout: with its tags", "report/methodology.py", "for tag in (one.tags.authority, one.tags.recency) if", "for tag in () if"),
         ("S3 scout: with its balance", "report/methodology.py", "\" · \".join(map(words.reason, chosen.balance))", "\"\""),
@@ -193,7 +193,7 @@ MUTATIONS = (
             ("judge_min_evidence_per_claim", "S4 §6: claims are settled by evidence", "research/challenge/claim_ledger.py", "passed=passed >= wanted.min_claims", "passed=True"),
             ("judge_min_report_confidence", "S4 §6: the judge's confidence", "team.py", "getattr(settings, whose + name) for name in names", "getattr(settings, name if name == 'min_report_confidence' else whose + name) for name in names"),
             ("judge_min_report_confidence", "S4 §6: figures that fall short are told to the judge", "research/challenge/claim_ledger.py", "        if not holds:", "        if False:"),
-            ("searches of a leaf", "S2 FR-06: searches of a leaf are a cap of the contract", "research/planning/freeze_contract.py", "        searches_per_leaf=limits.searches_per_leaf,\n", ""),
+            ("searches of a leaf", "S2 FR-06: searches of a leaf are a cap of the contract", "research/planning/freeze_contract.py", " searches_per_leaf=limits.searches_per_leaf,", ""),
         )
     ),
     *_rows(

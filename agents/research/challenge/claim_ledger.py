@@ -181,8 +181,10 @@ def held_against(claim: str, fact: Fact, card: SourceCard, language: str = "en")
     said = stance(claim, fact.quote, language=short, context=(card.title, card.head))
     same = shared(claim, fact.quote)
     if said.stance == "contradicts":
-        if _other_unit(claim, fact.quote) or not _same_measure(claim, fact.quote, card):
-            return UNRELATED  # another figure of another thing: both may be true
+        mine, theirs = ({one.unit for one in quantities(text) if one.unit} for text in (claim, fact.quote))
+        # Crowns say nothing against grams; and of another figure of another thing both may be true.
+        if (mine and theirs and mine.isdisjoint(theirs)) or not _same_measure(claim, fact.quote, card):
+            return UNRELATED
         if same >= SAME_MATTER:  # another figure for a longer time, or for more of the same, limits what is claimed
             longer = differ(claim, fact.quote) and years_in(claim) and not years_in(claim) & years_in(fact.quote)
             return Held("qualifies" if longer else "contradicts", max(SPEAKS, said.strength))
@@ -231,22 +233,12 @@ def _lost(words: frozenset[str], text: str) -> frozenset[str]:
     return frozenset(one for one in words if not opposites(one) & held and not share(frozenset({one}), text))
 
 
-def _other_unit(claim: str, quote: str) -> bool:
-    """Tell figures that are counted in nothing common: crowns say nothing against grams."""
-    mine, theirs = ({one.measure for one in quantities(text) if one.measure} for text in (claim, quote))
-    return bool(mine and theirs) and mine.isdisjoint(theirs)
-
-
-def _is_damaged(card: SourceCard) -> bool:
-    """Tell a source of which part could not be read; that its copy is of unknown age says nothing against its words."""
-    return any(tag.form != PROVIDER_COPY for tag in card.tags)
-
-
 def evidence_of(fact: Fact, card: SourceCard, held: Held) -> Evidence:
-    """Put a fact's stance into the ledger."""
+    """Put a fact's stance into the ledger; that a copy is of unknown age says nothing against its words."""
+    damaged = any(tag.form != PROVIDER_COPY for tag in card.tags)
     return Evidence(
         fact_id=fact.id, source_id=fact.source_id, domain=publisher(card.url, card.site or card.author).casefold(),
-        stance=held.stance, strength=round(held.strength * (DAMAGED if _is_damaged(card) else 1), 4),
+        stance=held.stance, strength=round(held.strength * (DAMAGED if damaged else 1), 4),
         quote=fact.quote, start=fact.start, end=fact.end,
     )  # fmt: skip
 

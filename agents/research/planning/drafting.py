@@ -241,8 +241,12 @@ class TreeBuilder:
                 f"The plan had {len(self._leaves) + self._dropped} branches; the first {len(self._leaves)} are researched."
             )
         self._leaves = _few_sweeps(self._leaves)
-        leaves = self._seeded()
-        query, unasked, (_, first) = self.planning.query, self._unasked(leaves), leaves[0]
+        found = seeds_for(self.planning.seed_urls, tuple(leaf for _, leaf in self._leaves))
+        leaves = [(above, leaf.model_copy(update={"sources": found[leaf.title]})) for above, leaf in self._leaves]
+        # Parts agreed with the user that no leaf asks about have to be covered all the same.
+        asked = [_words_of(leaf) for _, leaf in leaves]
+        unasked = tuple(part for part in self.planning.sub_topics if not any(covered(part, words) for words in asked))
+        query, (_, first) = self.planning.query, leaves[0]
         lookup = len(leaves) == 1 and len(first.questions) == 1 and first.priority != "high" and not unasked
         phase, children = self._phase(lookup, unasked), self._grown(leaves, lookup)
         phases = (phase,) if lookup else phases_of(phase)
@@ -275,18 +279,9 @@ class TreeBuilder:
         )
         self._leaves.insert(0, self._leaves.pop())
 
-    def _unasked(self, leaves: list[Placed]) -> tuple[str, ...]:
-        """Give the parts agreed with the user that no leaf asks about: they have to be covered all the same."""
-        asked = [_words_of(leaf) for _, leaf in leaves]
-        return tuple(part for part in self.planning.sub_topics if not any(covered(part, words) for words in asked))
-
     def _phase(self, lookup: bool, themes: tuple[str, ...] = ()) -> Phase:
         criteria = Criteria(corroboration=1 if lookup else CORROBORATION, themes=themes)
         return Phase(title="Collect", criteria=criteria, max_iterations=min(20, self.bounds.rounds))
-
-    def _seeded(self) -> list[Placed]:
-        found = seeds_for(self.planning.seed_urls, tuple(leaf for _, leaf in self._leaves))
-        return [(headings, leaf.model_copy(update={"sources": found[leaf.title]})) for headings, leaf in self._leaves]
 
     def _grown(self, leaves: list[Placed], lookup: bool) -> tuple[Node | Leaf, ...]:
         """Put leaves under their headings, in reading order; an executor with a single child is that child."""

@@ -54,7 +54,9 @@ def fact_of(
     Its statement is the quote itself, unless the model gave other words and the quote carries them.
     """
     # A heading that only says what the document is called states nothing.
-    stating = tuple(n for n in pointed.sentences if 1 <= n <= len(spans) and not _is_title(spans[n - 1], source))
+    real = [(n, spans[n - 1]) for n in pointed.sentences if 1 <= n <= len(spans)]
+    title = source.title.strip(" .")
+    stating = tuple(n for n, span in real if source.text[span.start : span.end].strip(" #*_.\n") != title)
     found = _by_number(stating, source.text, spans) or _by_words(pointed.quote, source.text, spans)
     if found is None:
         return None
@@ -69,10 +71,6 @@ def fact_of(
         statement=_carried(pointed.statement.strip(), quote, source, language) or " ".join(quote.split()),
         quote=quote, start=start, end=end, confidence=pointed.sure, topic=topic,
     )  # fmt: skip
-
-
-def _is_title(span: SentenceSpan, source: Source) -> bool:
-    return source.text[span.start : span.end].strip(" #*_.\n") == source.title.strip(" .")
 
 
 def _carried(statement: str, quote: str, source: Source, language: str) -> str:
@@ -260,7 +258,8 @@ def held_against(
     left = tuple(
         question
         for question in given.asked
-        if (given.looked_up or asks_for_facts(question)) and not _is_answered(question, shown, sure)
+        if (given.looked_up or asks_for_facts(question))
+        and not all(_answers_it(one, shown, sure) for part in parts_of(question) for one in each_name(part))
     )
     if quoting is not None:
         asked, sources = left, wanted.sources
@@ -322,10 +321,6 @@ def _answers_it(part: Question, shown: Sequence[SourceExcerpt], kept: Mapping[st
         for one in shown
         for fact in kept[one.source.id].values()
     )
-
-
-def _is_answered(question: str, shown: Sequence[SourceExcerpt], kept: Mapping[str, Mapping[str, Fact]]) -> bool:
-    return all(_answers_it(part, shown, kept) for whole in parts_of(question) for part in each_name(whole))
 
 
 def _found_by_code(

@@ -170,7 +170,10 @@ async def _read(
 ) -> dict[str, SourceDone]:
     """Read sources, a few in each call; a lookup stops when it is settled. Gives what came of each, by its address."""
     read: dict[str, SourceDone] = {}
-    for wave in _waves(urls, given.leaf):
+    # Everything at once, except where one fact is looked up: there the best come first.
+    looked_up = all(asks_for_facts(question) for question in sub_questions(given.leaf))
+    first = max(FIRST_OF_A_LOOKUP, len(given.leaf.sources)) if looked_up else len(urls)
+    for wave in (one for one in (urls[:first], urls[first:]) if one):
         groups = grouped(wave, 1 + len(given.siblings))
         together = given.setting.loop.read_together
         led = tuple(quote for one in read.values() for quote in one.quotes) if together else ()
@@ -204,13 +207,6 @@ def _key(group: list[str]) -> str:
 def _is_page(url: str) -> bool:
     """Tell a page, which takes a while to come, from a document that is at hand."""
     return url.startswith(("http://", "https://"))
-
-
-def _waves(urls: list[str], leaf: Leaf) -> list[list[str]]:
-    """Read everything at once, except where one fact is looked up: there the best come first."""
-    looked_up = all(asks_for_facts(question) for question in sub_questions(leaf))
-    first = max(FIRST_OF_A_LOOKUP, len(leaf.sources)) if looked_up else len(urls)
-    return [wave for wave in (urls[:first], urls[first:]) if wave]
 
 
 def _is_settled(read: Mapping[str, SourceDone], leaf: Leaf) -> bool:

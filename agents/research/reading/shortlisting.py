@@ -293,11 +293,7 @@ def _sifted(found: tuple[tuple[str, SourceCard], ...], texts: list[str], questio
             if first.setdefault(key, number) != number:
                 same.setdefault(number, first[key])
     apart = {number: shingles(texts[number][:MAX_COMPARED]) for number in range(len(found)) if number not in same}
-
-    def one_subject(copy: int, original: int) -> bool:
-        return is_about_the_same(found[copy][1].title, texts[copy], texts[original])
-
-    same |= copies(apart, one_subject)
+    same |= copies(apart, lambda copy, of: is_about_the_same(found[copy][1].title, texts[copy], texts[of]))
     own = [number for number in range(len(found)) if number not in same]
     told = {number: phrases(texts[number][:MAX_CHARS], found[number][1].title) for number in own}
     spread = Counter(phrase.key for each in told.values() for phrase in each)

@@ -16,6 +16,7 @@ PHRASE = "Authorized to execute"
 _QUOTES = "\"'`\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u201f\u00ab\u00bb\u2039\u203a\u300c\u300d\u300e\u300f"
 _EXACT = frozenset({"authorized to execute", "authorised to execute"})
 """Both spellings count; nothing else does."""
+_LOOKALIKES = str.maketrans("аеіоруАЕІОРТХсхԁһοαιεуοτυ", "aeiopyAEIOPTXcxdhoaieyotu")
 _CONTAINS = re.compile(r"authori[sz]ed?\W+to\W+execute", re.IGNORECASE)
 
 
@@ -31,7 +32,7 @@ def authorizes(message: str) -> bool:
 def looks_like_the_phrase(message: str) -> bool:
     """Tell whether `message` holds the phrase or something that reads like it, without being it."""
     plain = unicodedata.normalize("NFKC", message)
-    return not authorizes(message) and bool(_CONTAINS.search(plain) or _CONTAINS.search(_latinised(plain)))
+    return not authorizes(message) and bool(_CONTAINS.search(plain) or _CONTAINS.search(plain.translate(_LOOKALIKES)))
 
 
 def _unwrapped(message: str) -> str:
@@ -45,13 +46,6 @@ def _unwrapped(message: str) -> str:
         text = bare
     # Plain lower-casing of ASCII only: full case folding would let look-alike letters through.
     return "".join(chr(ord(c) + 32) if "A" <= c <= "Z" else c for c in text)
-
-
-_LOOKALIKES = str.maketrans("аеіоруАЕІОРТХсхԁһοαιεуοτυ", "aeiopyAEIOPTXcxdhoaieyotu")
-
-
-def _latinised(text: str) -> str:
-    return text.translate(_LOOKALIKES)
 
 
 MAX_MINUTES = 1440.0

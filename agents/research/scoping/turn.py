@@ -98,7 +98,9 @@ async def take_turn(
     """
     text = checked(message)
     seeds = tuple(dict.fromkeys((*scope.seed_urls, *seeds_in(text))))
-    survey = await context.survey(_topic(scope, text))
+    # A short answer such as "the second" is about what was asked before.
+    by_itself = len(text.split()) > 6 or not scope.question
+    survey = await context.survey(text if by_itself else f"{scope.question} {text}")
     given = ScopingInput(
         message=text, turns=scope.turns[-MAX_TURNS:], agreed=scope.queries, survey=survey, today=context.today,
         language=language_of(text), max_depth=max_depth, max_leaves=max_leaves,
@@ -108,6 +110,8 @@ async def take_turn(
     turn = asked.output
     queries = tuple(_within(_code_verdict(query, max_depth), scope.queries, text) for query in turn.queries)
     feasible = bool(queries) and all(query.feasible for query in queries)
+    event = asked.as_event("talk")
+    note = event.note() if isinstance(event, RoleAsked) else None
     said = (Turn(speaker="manager", text=turn.reply),) if turn.reply else ()
     after = scope.model_copy(
         update={
@@ -115,22 +119,11 @@ async def take_turn(
             "turns": (*scope.turns, Turn(speaker="user", text=text), *said), "queries": queries,
             "open_questions": turn.open_questions, "query_type": turn.query_type, "tier": turn.tier,
             "language": turn.language if LANGUAGE_TAG.fullmatch(turn.language) else given.language,
-            "ready": turn.ready and feasible, "seed_urls": seeds, "stood_in": _stood_in(asked),
+            "ready": turn.ready and feasible, "seed_urls": seeds, "stood_in": note.text if note else "",
             "spent": booked(*scope.spent, asked.as_spent()),
         }
     )  # fmt: skip
     return after, asked
-
-
-def _stood_in(asked: RoleAnswer[ScopingTurn]) -> str:
-    event = asked.as_event("talk")
-    note = event.note() if isinstance(event, RoleAsked) else None
-    return note.text if note else ""
-
-
-def _topic(scope: ScopingState, text: str) -> str:
-    """What to survey for: a short answer such as "the second" is about what was asked before."""
-    return text if len(text.split()) > 6 or not scope.question else f"{scope.question} {text}"
 
 
 def _code_verdict(query: Query, max_depth: int) -> Query:

@@ -164,7 +164,7 @@ async def write_frame(
         titles=tuple(part.title for part in parts), facts=numbering.numbered,
         sections=tuple(numbering.to_numbers(prose) for part in parts if (prose := prose_of(part))),
         parts=tuple(AnsweredBy(part=one.question, facts=numbering.numbers(one.facts)) for one in parts_asked),
-        missing=tuple(f"{part.title}: {part.note}" for part in leaves_of(findings) if part.status != "done"),
+        missing=tuple(f"{part.title}: {part.note}" for part in parts_in(findings) if not part.children and part.status != "done"),
         language=brief.language, query_type=brief.query_type, degraded=degraded, claims=claims, today=brief.today,
     )  # fmt: skip
     answer, problems = await asked(ctx, context, FRAME_WRITER, given, ctx.writing(FRAME_SHARE), "frame", key)
@@ -187,11 +187,6 @@ def _parts(findings: tuple[Finding, ...]) -> list[Finding]:
     """The main branches that have something to say: a query's branches, or the queries when there are several."""
     branches = findings if len(findings) > 1 else tuple(child for finding in findings for child in finding.children)
     return [branch for branch in branches if prose_of(branch)] or [branch for branch in branches if branch.all_facts()]
-
-
-def leaves_of(findings: tuple[Finding, ...]) -> list[Finding]:
-    """List what has nothing below it."""
-    return [part for part in parts_in(findings) if not part.children]
 
 
 def is_degraded(findings: tuple[Finding, ...]) -> bool:

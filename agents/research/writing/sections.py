@@ -96,12 +96,6 @@ def spread(facts: tuple[Fact, ...], limit: int = MAX_FACTS) -> tuple[Fact, ...]:
     return tuple(fact for fact in facts if fact.id in chosen)
 
 
-def plain_section(facts: tuple[Fact, ...]) -> str:
-    """Write a section without a model, from what was read: used when the writer failed, so that nothing is lost."""
-    quotes = (f"“{' '.join(fact.quote.split())}” [#{fact.id}]" for fact in spread(facts, 12))
-    return "\n\n".join(quotes)
-
-
 def prose_of(finding: Finding) -> str:
     """All prose of a finding and below, in reading order."""
     return "\n\n".join(part.markdown for part in finding.walk() if part.markdown)
@@ -221,7 +215,9 @@ async def write_section(
             gives=RoleAnswer[Section],
         )  # fmt: skip
     except StepFailed as failure:
-        return Written(plain_section(facts), failure=failure)
+        # Its quotes, so that nothing is lost.
+        quotes = (f"“{' '.join(fact.quote.split())}” [#{fact.id}]" for fact in spread(facts, 12))
+        return Written("\n\n".join(quotes), failure=failure)
     markdown = numbering.to_ids(asked.output.markdown)
     return Written(_with_answers(markdown, given.questions, facts, sources), asked.stood_in)
 
