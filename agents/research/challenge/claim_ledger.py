@@ -181,7 +181,7 @@ def held_against(claim: str, fact: Fact, card: SourceCard, language: str = "en")
     said = stance(claim, fact.quote, language=short, context=(card.title, card.head))
     same = shared(claim, fact.quote)
     if said.stance == "contradicts":
-        mine, theirs = ({one.unit for one in quantities(text) if one.unit} for text in (claim, fact.quote))
+        mine, theirs = ({one.measure for one in quantities(text) if one.measure} for text in (claim, fact.quote))
         # Crowns say nothing against grams; and of another figure of another thing both may be true.
         if (mine and theirs and mine.isdisjoint(theirs)) or not _same_measure(claim, fact.quote, card):
             return UNRELATED
