@@ -48,13 +48,13 @@ OUTSIDE = frozenset({
 
 
 def _below(*models):
-    """Name these models and all that they are made of."""
+    """Name these models, what they take over, and all that they are made of."""
     found, left = set(), list(models)
     while left:
         one = left.pop()
         if isinstance(one, type) and issubclass(one, BaseModel):
             if one.__name__ not in found:
-                found.add(one.__name__)
+                found |= {base.__name__ for base in one.__mro__}
                 left += [field.annotation for field in one.model_fields.values()]
         else:
             left += getattr(one, "__args__", ())
