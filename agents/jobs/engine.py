@@ -27,7 +27,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from agents.core.errors import ConfigError
 from agents.jobs.config import JobStoreConfig, locked
-from agents.jobs.database import plain_url
+from agents.jobs.database import PRAGMAS, plain_url
 
 QUEUE = "jobs"
 EPOCH = 1_767_225_600
@@ -245,7 +245,7 @@ def _sqlite_engine(url: str) -> sa.Engine:
     @event.listens_for(engine, "connect")
     def _set_up(connection: sqlite3.Connection, _: object) -> None:
         connection.isolation_level = "IMMEDIATE"
-        for pragma in ("busy_timeout=30000", "foreign_keys=ON", "journal_mode=WAL", "synchronous=NORMAL"):
+        for pragma in ("busy_timeout=30000", *PRAGMAS):
             connection.execute(f"PRAGMA {pragma}")
 
     return engine

@@ -88,8 +88,7 @@ class _JobSpans:
         elif made.pool == "web":
             operation = "execute_tool"
             about["gen_ai.tool.name"] = kind
-        if made.error:
-            about["error.type"] = made.error
+        about |= {"error.type": made.error} if made.error else {}
         _finish(self._span(f"{made.place.node}/", operation, what, about, made.seconds), failed=bool(made.error))
 
     def _root(self) -> "Span":
@@ -108,12 +107,11 @@ class _JobSpans:
         while above and above not in self.open:
             above = above.rpartition("/")[0]
         context = set_span_in_context(self.open.get(above) or self._root(), Context()) if path else Context()
-        common: Attributes = {"dossier.job": self.job.id, "dossier.attempt": self.job.run.attempt}
-        common["gen_ai.conversation.id"] = self.job.id
-        common |= {"gen_ai.operation.name": operation} if operation else {}
+        job, attempt = self.job.id, self.job.run.attempt
+        about |= {"dossier.job": job, "dossier.attempt": attempt, "gen_ai.conversation.id": job}
+        about |= {"gen_ai.operation.name": operation} if operation else {}
         began = time.time_ns() - int(seconds * 1e9)
-        name = f"{operation} {what}".strip()
-        return self.tracer.start_span(name, context, attributes=common | about, start_time=began)
+        return self.tracer.start_span(f"{operation} {what}".strip(), context, attributes=about, start_time=began)
 
     def _end(self, path: str, how: str) -> None:
         if (span := self.open.pop(path, None)) is not None:
