@@ -207,8 +207,6 @@ def _polarity(mine: ParsedSentence, near: Sequence[ParsedSentence], language: st
     plain = {one for at, one in enumerate(mine.roots) if mine.content[at] and at not in mine.scope.denied}
     ours_all = {mine.roots[at] for at in mine.scope.denied}
     unit = near[0]
-    if len(near) > 1 and mine.scope.cues and not any(alike(one, other) for one in ours for other in unit.roots):
-        unit = near[1]
     theirs = {unit.roots[at]: unit.words[at] for at in unit.scope.nearest if unit.words[at] not in named}
     theirs_all = {unit.roots[at] for at in unit.scope.denied}
     affirmed = {one for at, one in enumerate(unit.roots) if unit.content[at] and at not in unit.scope.denied}

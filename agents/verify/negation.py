@@ -51,7 +51,7 @@ def _cues(language: str) -> frozenset[str]:
 
 def is_cue(word: str, language: str = "en") -> bool:
     """Tell whether a casefolded word denies what it is next to."""
-    if word in _cues(language) or word.endswith("n't") or word.startswith("n'") or (language == "fr" and word == "n"):
+    if word in _cues(language) or word.endswith("n't") or word.startswith("n'"):
         return True
     if word.isascii():
         return False
@@ -94,7 +94,6 @@ def scope(words: Sequence[str], content: Sequence[bool], text: str, language: st
         for at, word in enumerate(words)
         if (at in phrases or is_cue(word, language))
         and word not in excused
-        and not (word == "no" and list(words[at + 1 : at + 2]) == ["."] and words[at + 2 : at + 3])  # No. 1
     )
     denied: set[int] = set()
     nearest: set[int] = set()
@@ -103,8 +102,7 @@ def scope(words: Sequence[str], content: Sequence[bool], text: str, language: st
         if not reached:  # "… gefällt ihm nicht", "it is not"
             reached += _reach(words, content, range(cue - 1, -1, -1))[:3]
         denied.update(reached)
-        apart = len(reached) > 1 and lang.words("places") & {*words[reached[0] + 1 : reached[1]]}
-        nearest.update(reached[: 1 if apart else 2])  # no hospital in the town: there is a town
+        nearest.update(reached[:2])
     is_month = "May" in text and "may" not in text
     hedging = lang.words("hedges") - ({"may"} if is_month else set())
     return NegationScope(
