@@ -32,20 +32,11 @@ from agents.verify.checks import carried, stance
 MAX_QUERIES = 4
 _SOURCE = re.compile(r"\s*\[([^\[\]]*)\]$")
 _ASIDE = re.compile(r"\s*\([^()]*\)")
-_QUOTED = re.compile('["“„]([^"“”„]{2,60})["”“]')
-"""Titles of works stand in quotation marks."""
-_OPENING_NAME = re.compile(r"\W*((?:[^\W\d_a-zà-öø-ÿ][\w’'-]+ ?){2,})")
-_TITLED = 1.0
-"""What a name is worth because the document that brought it is one that the question names."""
-_AGAIN = 0.25
-"""What each further statement with a name in it adds to the name."""
-_DESCRIBES = 0.5
-"""Part that a single word before a noun keeps: `Finnish rapper` says less than `in Finland`."""
 
 
 def reflect(given: ReflectionInput) -> ReflectionResponse:
     """Go on only where something asked is in no statement yet and a statement names where it may be."""
-    steps = _next_steps(given, given.query) if given.missing and is_single_fact(given.query) else ()
+    steps = _next_steps(given) if given.missing and is_single_fact(given.query) else ()
     return ReflectionResponse(
         sufficient=not given.missing,
         confidence=0.6 if not given.missing else 0.3 if given.statements else 0.0,
@@ -55,41 +46,25 @@ def reflect(given: ReflectionInput) -> ReflectionResponse:
     )
 
 
-def _next_steps(given: ReflectionInput, question: str) -> tuple[str, ...]:
-    """Follow the names that answers brought in and the question did not hold: a question of several steps needs them."""
-    asked = _words_of(question)
+def _next_steps(given: ReflectionInput) -> tuple[str, ...]:
+    """Follow the names that answers brought in and the question did not hold, those beside most of its words first."""
+    asked = _words_of(given.query)
     known = frozenset(term for one in (given.query, *given.questions) for term in distinct(one))
     tried = {" ".join(one.partition(":")[0].casefold().split()) for one in given.dispatched}
-    worth: dict[str, float] = {}
+    shared: dict[str, int] = {}
     wanted: dict[str, tuple[str, ...]] = {}
     for statement in given.statements:
         source = _SOURCE.search(statement)
         text, title = _SOURCE.sub("", statement), source[1] if source else ""
         held, own = frozenset(distinct(f"{title} {text}")), frozenset(distinct(_ASIDE.sub("", title)))
-        shared = len(held & asked.keys()) / max(1, len(asked))
-        for name in _names(text):
-            parts = frozenset(distinct(name))
-            if not parts or parts <= known or parts <= own or " ".join(name.casefold().split()) in tried:
-                continue
-            value = shared + _TITLED * bool(own and own <= known)
-            value *= _DESCRIBES if " " not in name and re.match(r"\s+[a-z]", text.partition(name)[2]) else 1.0
-            if value > worth.get(name, 0.0):
-                worth[name] = value
+        for name in names(text):
+            parts, count = frozenset(distinct(name)), len(held & asked.keys())
+            new = parts and not parts <= known and not parts <= own and " ".join(name.casefold().split()) not in tried
+            if new and count > shared.get(name, -1):
+                shared[name] = count
                 wanted[name] = tuple(word for term, word in asked.items() if term not in held)
-    for name in worth:
-        worth[name] += _AGAIN * (sum(name in statement for statement in given.statements) - 1)
-    best = sorted(worth, key=lambda name: -worth[name])
+    best = sorted(shared, key=lambda name: -shared[name])
     return tuple(topic(name, wanted[name][:MOST_ADDED]) for name in best if wanted[name])[:MAX_QUERIES]
-
-
-def _names(text: str) -> tuple[str, ...]:
-    """Names of a statement; the one that opens it too, since a statement mostly opens with what it is about."""
-    first = _OPENING_NAME.match(text)
-    quoted = (one for one in _QUOTED.findall(text) if one[:1].isupper())
-    found = dict.fromkeys((*((first[1].strip(),) if first else ()), *quoted, *names(text)))
-    # `Chancellor of University of Kansas` is somebody of a place that has a name of its own.
-    tails = (name.partition(" of ")[2].removeprefix("the ") for name in found)
-    return tuple(found | dict.fromkeys(tail for tail in tails if " of " in tail))
 
 
 ANSWERS = 0.5

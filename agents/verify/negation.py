@@ -90,10 +90,7 @@ def scope(words: Sequence[str], content: Sequence[bool], text: str, language: st
     excused |= {word for match in lang.cue("open").finditer(text) for word in match.group().casefold().split()}
     phrases = {place[-1] for place in _phrases("denying", words, text)}
     cues = tuple(
-        at
-        for at, word in enumerate(words)
-        if (at in phrases or is_cue(word, language))
-        and word not in excused
+        at for at, word in enumerate(words) if (at in phrases or is_cue(word, language)) and word not in excused
     )
     denied: set[int] = set()
     nearest: set[int] = set()
