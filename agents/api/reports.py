@@ -193,8 +193,7 @@ async def written(document: ReportDocument, form: str) -> Response:
         "Content-Disposition": disposition(document.title, form), "Content-Security-Policy": POLICY,
         "X-Content-Type-Options": "nosniff",
     }  # fmt: skip
-    mime = f"{how.mime}; charset=utf-8" if how.charset else how.mime
-    return Response(await asyncio.to_thread(how.write, document), media_type=mime, headers=headers)
+    return Response(await asyncio.to_thread(how.write, document), media_type=how.mime, headers=headers)
 
 
 def disposition(title: str, form: str) -> str:

@@ -54,7 +54,6 @@ class Composer:
         self._cited: dict[str, dict[str, None]] = {}  # source id → fact ids, both in order of first use
         self._said: list[str] = []  # the words of sentences so far, for leaving out what is said twice
         self._dropped = False  # whether the sentence before was left out, and with it what leans on it
-        self._read: dict[tuple[str | b.Body, int | None], b.Body] = {}  # each part is looked at before it is written
 
     # ---- sources
 
@@ -94,11 +93,8 @@ class Composer:
 
     def read(self, prose: str | b.Body, level: int | None) -> b.Body:
         """Read prose against the facts and addresses of this report."""
-        key = (prose, level)
-        if key not in self._read:
-            body = parse(prose, self.facts.keys(), addresses=self._addresses) if isinstance(prose, str) else prose
-            self._read[key] = settled(body, level=level, source_of=self.source_of)
-        return self._read[key]
+        body = parse(prose, self.facts.keys(), addresses=self._addresses) if isinstance(prose, str) else prose
+        return settled(body, level=level, source_of=self.source_of)
 
     def prose(self, prose: str | b.Body, *, level: int | None = None) -> None:
         """Put prose that cites facts, without what stands above in the same words; headings begin at `level`, None drops them."""

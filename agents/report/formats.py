@@ -15,8 +15,6 @@ class Form:
 
     mime: str
     write: Callable[[ReportDocument], bytes]
-    charset: bool = True
-    """Whether its media type says how it is encoded."""
 
 
 def _text(write: Callable[[ReportDocument], str]) -> Callable[[ReportDocument], bytes]:
@@ -41,10 +39,10 @@ FORMS = {
     "md": Form("text/markdown", _text(to_markdown)),
     "html": Form("text/html", _text(to_html)),
     "json": Form("application/json", _text(lambda document: document.model_dump_json(indent=1))),
-    "pdf": Form("application/pdf", _pdf, charset=False),
-    "docx": Form(WORD, _docx, charset=False),
-    "bib": Form("application/x-bibtex", _text(to_bibtex), charset=False),
-    "ris": Form("application/x-research-info-systems", _text(to_ris), charset=False),
-    "csl": Form("application/vnd.citationstyles.csl+json", _text(to_csl), charset=False),
+    "pdf": Form("application/pdf", _pdf),
+    "docx": Form(WORD, _docx),
+    "bib": Form("application/x-bibtex", _text(to_bibtex)),
+    "ris": Form("application/x-research-info-systems", _text(to_ris)),
+    "csl": Form("application/vnd.citationstyles.csl+json", _text(to_csl)),
 }
 """By the ending of the file."""

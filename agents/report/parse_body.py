@@ -48,6 +48,7 @@ MAX_DEPTH = 6
 _KEPT = 20_000
 """Characters of a text whose reading is kept: a section is read again at each step from its draft to the report."""
 
+_ALIGN: dict[str, b.Align] = {"left": "left", "center": "center", "right": "right"}
 _TAG = re.compile(r"<(/?)([a-zA-Z][\w-]*)(?:\s[^<>]*)?/?>")
 _TASK = re.compile(r"\A\[[ xX]\]\s+")
 _BETWEEN_MARKS = re.compile(r"[\s,;]*(?:(?:and|und|et|y|see|siehe|vgl\.?|cf\.?)\s)?[\s,;]*", re.IGNORECASE)
@@ -170,7 +171,7 @@ class _BlockReader:
         rows = (_settled_row([self._cell(_tokens(cell)) for cell in row.children]) for row in others)
         return b.Table(
             header=tuple(line_of(self._line(_tokens(cell))) for cell in head.children),
-            align=tuple(_align(str(cell.attrGet("style") or "")) for cell in head.children),
+            align=tuple(_ALIGN.get(str(cell.attrGet("style") or "")[11:], "") for cell in head.children),
             rows=tuple(tuple(row) for row in rows if any(cell.inline for cell in row)),
         )
 
@@ -292,11 +293,6 @@ def _as_markdown(element: "HtmlElement") -> str:
             return f"```\n{str(element.text_content()).strip()}\n```"
         case _:
             return inside
-
-
-def _align(style: str) -> b.Align:
-    sides: tuple[b.Align, ...] = ("left", "center", "right")
-    return next((side for side in sides if style.endswith(side)), "")
 
 
 def _settled_row(row: Sequence[b.Sentence]) -> list[b.Sentence]:

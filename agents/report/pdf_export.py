@@ -65,7 +65,8 @@ def to_pdf(document: ReportDocument) -> bytes:
             try:
                 return _compiled(_data(seen, lost), standards=True)
             except typst.TypstError as error:
-                new = [_unescaped(text) for text in _NO_GLYPH.findall(error.diagnostic)]
+                told = _NO_GLYPH.findall(error.diagnostic)
+                new = [_ESCAPED.sub(lambda sign: chr(int(sign[1], 16)) if sign[1] else sign[2], text) for text in told]
                 if lost.keys() >= set(new):
                     log.warning("a report could not be set by the rules of archives: %s", error.message)
                     break
@@ -79,13 +80,8 @@ def _compiled(data: str, *, standards: bool) -> bytes:
 
     compiler = typst.Compiler(font_paths=_fonts(), ignore_system_fonts=True, root=Path(__file__).parent)
     source = Path(__file__).with_name("report.typ").read_bytes()
-    made = compiler.compile(
-        source,
-        format="pdf",
-        sys_inputs={"report": data},
-        pdf_standards=["a-2a", "ua-1"] if standards else [],
-        timestamp=0,
-    )
+    rules = ["a-2a", "ua-1"] if standards else []
+    made = compiler.compile(source, format="pdf", sys_inputs={"report": data}, pdf_standards=rules, timestamp=0)
     if not isinstance(made, bytes):
         raise TypeError("the typesetter returned pages, not a file")
     return made
@@ -95,12 +91,8 @@ def _compiled(data: str, *, standards: bool) -> bytes:
 def _fonts() -> "typst.Fonts":
     import typst
 
-    folders = [
-        Path(place)
-        for package in _FONT_PACKAGES
-        if (spec := find_spec(package)) is not None
-        for place in spec.submodule_search_locations or ()
-    ]
+    found = filter(None, map(find_spec, _FONT_PACKAGES))
+    folders = [Path(place) for spec in found for place in spec.submodule_search_locations or ()]
     return typst.Fonts(include_system_fonts=False, include_embedded_fonts=True, font_paths=folders)
 
 
@@ -117,10 +109,6 @@ def _check(body: b.Body, lost: Collection[str]) -> None:
             "This report can't be set as PDF: the fonts of this program lack the letters of its script. "
             "Take it for a word processor (.docx) or as a web page (.html) instead; those use the fonts of your computer."
         )
-
-
-def _unescaped(text: str) -> str:
-    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)) if match[1] else match[2], text)
 
 
 # ---- the data that the layout reads
