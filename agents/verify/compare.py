@@ -200,8 +200,6 @@ def _names(
 
 def _polarity(mine: ParsedSentence, near: Sequence[ParsedSentence], language: str) -> Iterator[Discrepancy]:
     """A word that one side denies and the other does not; what the source leaves open or says with reservation."""
-    if mine.scope.cues and lang.cue("unproven").search(near[0].text):
-        return  # that nothing shows it is no denial
     named = {word for one in (mine, near[0]) for name in one.names if name.sure for word in name.words}
     ours = {mine.roots[at]: mine.words[at] for at in mine.scope.nearest if mine.words[at] not in named}
     plain = {one for at, one in enumerate(mine.roots) if mine.content[at] and at not in mine.scope.denied}
