@@ -80,8 +80,13 @@ def _compiled(data: str, *, standards: bool) -> bytes:
 
     compiler = typst.Compiler(font_paths=_fonts(), ignore_system_fonts=True, root=Path(__file__).parent)
     source = Path(__file__).with_name("report.typ").read_bytes()
-    rules = ["a-2a", "ua-1"] if standards else []
-    made = compiler.compile(source, format="pdf", sys_inputs={"report": data}, pdf_standards=rules, timestamp=0)
+    made = compiler.compile(
+        source,
+        format="pdf",
+        sys_inputs={"report": data},
+        pdf_standards=["a-2a", "ua-1"] if standards else [],
+        timestamp=0,
+    )
     if not isinstance(made, bytes):
         raise TypeError("the typesetter returned pages, not a file")
     return made
