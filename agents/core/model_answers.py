@@ -244,7 +244,7 @@ def _find(text: str, gives: type[Frozen], listed: str, cut: bool) -> dict[str, o
             break  # the JSON is what the call was made with
         if cut or (start in certain and (isinstance(value, list) or _is_whole(shaped, gives))):
             return shaped
-        if isinstance(value, dict):
+        if isinstance(value, dict) or _is_whole(shaped, gives):
             fits.append(shaped)
         spare = spare or shaped  # a list in the middle of prose may be an example: any object goes before it
     if fits:  # what is drafted on the way goes before the answer
@@ -362,6 +362,9 @@ def complete_part(text: str, start: int, *, words: bool = False) -> object:
 def _shape(value: object, gives: type[Frozen], listed: str) -> dict[str, object] | None:
     """Bring a decoded value into the form of the contract; None when it has nothing to do with it."""
     if isinstance(value, list):
+        only = _shape(value[0], gives, "") if len(value) == 1 else None
+        if only and _is_whole(only, gives):
+            return only
         if listed:
             items = _fit(value, gives.model_fields[listed].annotation)
             return {listed: items} if isinstance(items, list) and any(items) else None

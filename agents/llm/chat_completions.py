@@ -93,7 +93,8 @@ async def _pieces_of(response: httpx2.Response) -> AsyncGenerator[Wire]:
         held += f"{line}\n" if line else ""
         if (line.endswith("}") and strict_json(held, 0)) or (events and held and not held.startswith("{")):
             piece, held, came = _object(held, response, whole=not events), "", True
-            ended = ended or not events or any(one.get("finish_reason") for one in _parts(piece, "choices"))
+            choices = _parts(piece, "choices")  # none beside the counts that come last
+            ended = ended or not (events and choices) or any(one.get("finish_reason") for one in choices)
             events = False
             yield piece
     if held or not came:
@@ -223,6 +224,11 @@ class ProviderAnswer:
         if drop_thoughts(self.content)[0].strip():
             return self.content
         return self.called or _behind_thoughts(self.thoughts) or self.content
+
+    @property
+    def is_whole(self) -> bool:
+        """Its content is one JSON object and nothing else, whether or not an end was told."""
+        return bool(_behind_thoughts(drop_thoughts(self.content)[0]))
 
     @property
     def last_words(self) -> str:

@@ -14,6 +14,8 @@ from contextlib import aclosing
 from functools import cache
 from typing import Literal
 
+import httpx2
+
 from agents.contracts.frozen import Frozen
 from agents.core.model_answers import (
     OPENING,
@@ -173,13 +175,17 @@ async def gather(pieces: AsyncGenerator[Wire], answer: ProviderAnswer, on_text: 
     """Put an answer together that comes in pieces, and show its words meanwhile."""
     reader, waiting, sent_at = ReplyStream(field), "", 0.0
     loop = asyncio.get_running_loop()
-    async with aclosing(pieces):
-        async for chunk in pieces:
-            waiting += answer.take(chunk)
-            if on_text is not None and waiting and loop.time() - sent_at >= BATCH_S:
-                news, waiting = reader.feed(waiting), ""
-                if news:
-                    await on_text(news)
-                    sent_at = loop.time()
+    try:
+        async with aclosing(pieces):
+            async for chunk in pieces:
+                waiting += answer.take(chunk)
+                if on_text is not None and waiting and loop.time() - sent_at >= BATCH_S:
+                    news, waiting = reader.feed(waiting), ""
+                    if news:
+                        await on_text(news)
+                        sent_at = loop.time()
+    except httpx2.RemoteProtocolError:  # some servers close without a word that this is the end
+        if not answer.is_whole:
+            raise
     if on_text is not None and (news := reader.feed(waiting) + reader.finish()):
         await on_text(news)

@@ -166,6 +166,8 @@ TEXTS: dict[str, Callable[[Call], str]] = {
     "truth as text": lambda call: call.answer.replace("true", '"True"').replace(": 1", ': "1"'),
     "as a call's arguments": lambda call: f'{{"name": "Scoping", "arguments": {call.answer}}}',
     "as a tool call in words": lambda call: f'<tool_call>{{"name": "x", "arguments": {call.answer}}}</tool_call>',
+    "as a call in a list": lambda call: f'[TOOL_CALLS] [{{"name": "x", "arguments": {call.answer}}}]',
+    "within marks of a page": lambda call: f"<result><![CDATA[{call.answer}]]></result>",
     "below properties": lambda call: f'{{"type": "object", "properties": {call.answer}}}',
     "beside a confidence": lambda call: f'{{"answer": {call.answer}, "confidence": 0.9}}',
     "in a list": lambda call: f"[{call.answer}]",
@@ -301,6 +303,10 @@ STREAMS: dict[str, Manner] = {
         "".join(f"data: {line}\n" for line in json.dumps(json.loads(one), indent=1).split("\n")) + "\n" for one in chunks(call)
     ),
     "no mark of the end": lambda call: stream(f"data: {one}\n\n" for one in chunks(call)),
+    "no end at all": lambda call: stream(f"data: {chunk(call, one, usage=call.usage())}\n\n" for one in (call.answer[:40], call.answer[40:])),
+    "counts as the end": lambda call: stream(
+        [f"data: {chunk(call, call.answer)}\n\n", f"data: {json.dumps({'choices': [], 'usage': call.usage()})}\n\n"]
+    ),
     "empty events": lambda call: stream(["data: \n\n", "data:\n\n", *(f"data: {one}\n\n" for one in chunks(call))]),
     "named events": lambda call: stream(
         ['event: ping\ndata: {"type": "ping"}\n\n', *(f"event: x\nid: 3\ndata: {one}\n\n" for one in chunks(call))]
