@@ -48,6 +48,7 @@ class Refused(Exception):
         self.code, self.param, self.usage = of.get("code"), of.get("param"), of.get("usage")
 
 
+BROKEN_OFF = httpx2.RemoteProtocolError
 RAISED = (Refused, httpx2.HTTPError, httpx2.InvalidURL)  # what a call raises, beside being cut off
 
 

@@ -14,8 +14,6 @@ from contextlib import aclosing
 from functools import cache
 from typing import Literal
 
-import httpx2
-
 from agents.contracts.frozen import Frozen
 from agents.core.model_answers import (
     OPENING,
@@ -28,7 +26,7 @@ from agents.core.model_answers import (
 )
 from agents.core.role import OnText, Request
 from agents.llm.capabilities import Ways
-from agents.llm.chat_completions import ProviderAnswer, Wire
+from agents.llm.chat_completions import BROKEN_OFF, ProviderAnswer, Wire
 
 _BOUNDS = frozenset("minLength maxLength minItems maxItems minimum maximum exclusiveMinimum exclusiveMaximum".split())
 """What a model can keep to when the schema is only text to it; the contract checks it in any case."""
@@ -184,7 +182,7 @@ async def gather(pieces: AsyncGenerator[Wire], answer: ProviderAnswer, on_text: 
                     if news:
                         await on_text(news)
                         sent_at = loop.time()
-    except httpx2.RemoteProtocolError:  # some servers close without a word that this is the end
+    except BROKEN_OFF:  # some servers close without a word that this is the end
         if not answer.is_whole:
             raise
     if on_text is not None and (news := reader.feed(waiting) + reader.finish()):

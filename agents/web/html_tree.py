@@ -147,7 +147,7 @@ def _write_scripts(tree: Element) -> None:
         if before is not None and before.tag == element.tag and not before.tail and not _is_note(element):
             before.append(element)  # one figure in several pieces
             element.drop_tag()
-    for element in list(tree.iter("sup", "sub")):
+    for element in reversed(list(tree.iter("sup", "sub"))):
         text, is_link = element.text_content(), _is_note(element)
         element[:] = []
         element.text = raised(text, is_link=is_link) if element.tag == "sup" else lowered(text)

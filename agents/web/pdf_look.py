@@ -21,6 +21,7 @@ _NEAR = 24  # of 255, what parts a colour from the one that it lies on
 _STROKED, _WITH_STROKE, _INVISIBLE = 1, {2, 5, 6}, {3, 7}  # ways of drawing letters
 _PLAIN = 20  # parts of a shape that fills its box: a rectangle, with round corners or without
 _SCALE = 2  # pixels of a point, where a page is drawn
+_BOX = 6  # parts of a rectangle
 _BAR = 2.5  # points of height of a line
 _MAX_SHAPES = 400  # of a page; maps and charts have thousands, of which the largest are kept
 _MAX_DEPTH = 4
@@ -204,7 +205,7 @@ class Look:
                 left, bottom, right, top = (edge.value for edge in edges)
                 box = left, bottom, right, top
                 self._note(at, thing, kind, moved.on_rect(*box) if moved else box)
-                self._rule(thing, moved)
+                self._rule(thing, moved, (right - left, top - bottom))
         if len(self._shapes) > _MAX_SHAPES:
             self._shapes.sort(key=lambda one: -_area(one.box))
             del self._shapes[_MAX_SHAPES:]
@@ -214,9 +215,12 @@ class Look:
                 self.bars += _crossed(mark)
             raw.FPDFPage_CloseAnnot(mark)
 
-    def _rule(self, thing: raw.FPDF_PAGEOBJECT, moved: PdfMatrix | None) -> None:
+    def _rule(self, thing: raw.FPDF_PAGEOBJECT, moved: PdfMatrix | None, size: tuple[float, float]) -> None:
         """Note the straight lines of a path."""
-        count = raw.FPDFPath_CountSegments(thing)
+        count, filled, stroked = raw.FPDFPath_CountSegments(thing), ctypes.c_int(), ctypes.c_int()
+        raw.FPDFPath_GetDrawMode(thing, filled, stroked)
+        if filled.value and not stroked.value and count <= _BOX and min(size) > _BAR:
+            return  # the ground of a cell, or of a whole row
         if not 1 < count <= _MAX_SHAPES or sum(map(len, self.rules)) > 10 * _MAX_SHAPES:
             return
         matrix, across, up, before = _matrix_of(thing, moved), ctypes.c_float(), ctypes.c_float(), (0.0, 0.0)

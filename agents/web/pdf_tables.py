@@ -1,10 +1,11 @@
 """Ruled tables of PDF pages: what stands between lines is one cell, also where it goes over several columns or rows."""
 
+import re
 from bisect import bisect
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, product
+from itertools import chain, groupby, pairwise, product
 
 from agents.web.pdf_layout import Word
 from agents.web.table_rows import grid, records
@@ -15,6 +16,8 @@ Rule = tuple[float, float, float]
 _NEAR = 4.0  # points within which lines are one line, or meet
 _MOST_LINES = 300  # of a page; drawings have more
 _MOST_CELLS = 3_000
+_GAP = 2.0  # heights of a line between words that stand in cells of their own
+_FIGURE = re.compile(r"[-−+(]?\d[\d.,]*[%)]?")
 _LONG = 60  # words in a cell, from which boxes only place text on the page
 
 
@@ -35,12 +38,12 @@ def with_tables(words: list[Word], levels: Iterable[Rule], posts: Iterable[Rule]
             continue
         within = [word for word in words if _is_within(word, xs, ys)]
         cells = list(_cells(within, xs, ys, across, up))
-        filled = [text for row in cells for text, *_ in row if text]
-        is_table = sum(any(text for text, *_ in row) for row in cells) > 1 and len(filled) > 2
-        if not is_table or any(text.count(" ") > _LONG for text in filled):
+        filled = [inside for row in cells for inside, *_ in row if inside]
+        is_table = sum(any(inside for inside, *_ in row) for row in cells) > 1 and len(filled) > 2
+        if not is_table or not all(map(_is_one, filled)):
             continue
         at = words.index(within[0])
-        written = "\n".join(records(grid(cells)))
+        written = "\n".join(records(grid([[(_text(inside), *size) for inside, *size in row] for row in cells])))
         table = replace(within[0], text=written, left=xs[0], right=xs[-1], ends_line=True, hyphen=False, is_table=True)
         before = [replace(words[at - 1], ends_line=True)] if at else []
         words = [*words[: max(0, at - 1)], *before, table, *(word for word in words[at:] if word not in within)]
@@ -49,6 +52,20 @@ def with_tables(words: list[Word], levels: Iterable[Rule], posts: Iterable[Rule]
 
 def _is_within(word: Word, xs: Sequence[float], ys: Sequence[float]) -> bool:
     return xs[0] < (word.left + word.right) / 2 < xs[-1] and ys[-1] < (word.bottom + word.top) / 2 < ys[0]
+
+
+def _is_one(cell: Sequence[Word]) -> bool:
+    """Tell the words of one cell from those of several that no line parts: figures below one another, or wide gaps."""
+    lines = [list(line) for _, line in groupby(cell, lambda word: round(word.bottom))]
+    figures = [all(_FIGURE.fullmatch(word.text) for word in line) for line in lines]
+    gaps = (
+        after.left - word.right > _GAP * (word.top - word.bottom) for line in lines for word, after in pairwise(line)
+    )
+    return len(cell) <= _LONG and not any(gaps) and not (len(lines) > 1 and all(figures))
+
+
+def _text(cell: Sequence[Word]) -> str:
+    return "".join(word.text + " " * (not word.hyphen) for word in cell).strip()
 
 
 def _lines(pieces: Iterable[Rule]) -> list[Rule]:
@@ -92,7 +109,7 @@ def _meet(level: Rule, post: Rule) -> bool:
 
 def _cells(
     words: Sequence[Word], xs: Sequence[float], ys: Sequence[float], levels: Sequence[Rule], posts: Sequence[Rule]
-) -> Iterator[list[tuple[str, int, int]]]:
+) -> Iterator[list[tuple[list[Word], int, int]]]:
     """Give the cells of each row: the words in them, and how many columns and rows they fill."""
     places = defaultdict[tuple[int, int], list[tuple[int, Word]]](list)
     for at, word in enumerate(words):
@@ -110,7 +127,6 @@ def _cells(
             right, low = next(walls, len(xs) - 1), next(floors, len(ys) - 1)
             own = set(product(range(row, low), range(column, right)))
             taken |= own
-            inside = (word for _, word in sorted(chain.from_iterable(places[place] for place in own)))
-            text = "".join(word.text + " " * (not word.hyphen) for word in inside).strip()
-            cells.append((text, right - column, low - row))
+            inside = [word for _, word in sorted(chain.from_iterable(places[place] for place in own))]
+            cells.append((inside, right - column, low - row))
         yield cells
