@@ -43,7 +43,9 @@ def with_tables(words: list[Word], levels: Iterable[Rule], posts: Iterable[Rule]
         if not is_table or not all(map(_is_one, filled)):
             continue
         at = words.index(within[0])
-        written = "\n".join(records(grid([[(_text(inside), *size) for inside, *size in row] for row in cells])))
+        written = "\n".join(
+            records(grid([[(_text(inside), wide, high) for inside, wide, high in row] for row in cells]))
+        )
         table = replace(within[0], text=written, left=xs[0], right=xs[-1], ends_line=True, hyphen=False, is_table=True)
         before = [replace(words[at - 1], ends_line=True)] if at else []
         words = [*words[: max(0, at - 1)], *before, table, *(word for word in words[at:] if word not in within)]
