@@ -122,12 +122,28 @@ async def test_what_costs_is_not_known_is_said_to_be_unknown(talker):
     assert "$0" not in act.text
 
 
-async def test_the_chat_answers_in_the_language_of_the_question(talker):
-    await talker("Wie oft war die Orvane-Fähre im Winter 2020 wegen Eis geschlossen?")
-    (act,) = await talker("danke")
-    assert act == Say(ChatTexts("de")("thanks_draft"))
-    (act,) = await talker("los geht's")
-    assert act == Refuse(ChatTexts("de")("only_the_phrase"))
+@pytest.mark.parametrize(
+    ("question", "thanks", "language"),
+    [
+        ("Wie oft war die Orvane-Fähre im Winter 2020 wegen Eis geschlossen?", "danke", "de"),
+        ("Combien de fois le ferry Orvane a-t-il été fermé à cause de la glace en 2020 ?", "merci", "fr"),
+        ("¿Se cerró el ferry Orvane por el hielo en el invierno de 2020?", "gracias", "es"),
+        # Of the others the chat speaks none, and no neighbour's.
+        ("A balsa Orvane foi fechada por causa do gelo no inverno de 2020?", "thanks", "en"),
+        ("Kuinka usein Orvanen lautta suljettiin jään vuoksi talvella 2020?", "thanks", "en"),
+        ("Да ли је трајект Орване био затворен због леда 2020. године?", "thanks", "en"),
+        ("Orvane feribotu 2020 kışında buz nedeniyle kapatıldı mı?", "thanks", "en"),
+        ("オルバネのフェリーは2020年の冬に氷で欠航しましたか？", "thanks", "en"),
+        ("هل أُغلقت عبّارة أورفان بسبب الجليد في شتاء 2020؟", "thanks", "en"),
+        ("क्या 2020 की सर्दियों में बर्फ के कारण ओरवेन फेरी बंद हुई?", "thanks", "en"),
+    ],
+)
+async def test_the_chat_answers_in_the_language_of_the_question_or_in_english(talker, question, thanks, language):
+    await talker(question)
+    (act,) = await talker(thanks)
+    assert act == Say(ChatTexts(language)("thanks_draft"))
+    (act,) = await talker("los geht's" if language == "de" else "go")
+    assert act == Refuse(ChatTexts(language)("only_the_phrase"))
 
 
 async def test_a_part_is_dropped_and_added_by_name(talker):

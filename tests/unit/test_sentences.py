@@ -171,6 +171,12 @@ def test_an_index_sees_single_characters():
         ("Jaką wysokość ma wieża latarni morskiej Morava?", "pl"),
         ("Kdy byl postaven maják Morava?", "cs"),
         ("Deniz fenerinin yüksekliği ne kadar?", "tr"),
+        ("¿Se recuperó la hierba marina de la bahía de Tolven después de 2018?", "es"),
+        ("La reserva natural de la isla", "es"), ("Que países proibiram a pesca de arrasto?", "pt"),
+        ("Kırmızı et sağlığa zararlı mı?", "tr"), ("Er ålegræsset i Tolvenbugten kommet tilbage efter 2018?", "da"),
+        ("Toipuiko Tolvenin lahden meriheinä vuoden 2018 jälkeen?", "fi"),
+        ("Mennyibe került a rét helyreállítása?", "hu"),
+        ("Who directed Les Misérables?", "en"), ("Tolven Bay eelgrass", "en"), ("El Niño and wheat prices", "en"),
     ],
 )  # fmt: skip
 def test_the_language_is_guessed(text, language):
