@@ -257,16 +257,15 @@ async def imported(store: KnowledgeStore, owner: str, lines: Sequence[str]) -> t
     broken = 0
     for line in filter(str.strip, lines):
         try:
-            if len(line) > MAX_LINE:
-                raise ValueError("the line is too long")
-            one = Remembered.model_validate_json(line)
-            bare = one.kind == "fact" and (one.fact is None or one.source is None)
-            if one.id != one.id.strip("/") or bare or one.kind == "answer":
-                raise ValueError("a fact needs its words and its source, and what a model said is nobody else's")
-        except ValueError:  # also what does not fit the contract
-            broken += 1
-        else:
+            one = Remembered.model_validate_json(line if len(line) <= MAX_LINE else "")
+            is_whole = one.kind != "fact" or (one.fact is not None and one.source is not None)
+            # What a model said is nobody else's.
+            is_ours = is_whole and one.kind != "answer" and one.id == one.id.strip("/")
+        except ValueError:
+            is_ours = False
+        if is_ours:
             items[one.id] = one
+        broken += not is_ours
     new = known = 0
     ids = list(items)
     for at in range(0, len(ids), BATCH):

@@ -34,13 +34,12 @@ class QdrantKnowledge(KnowledgeStore):
         super().__init__(embedder)
         try:
             from qdrant_client import QdrantClient, models
-        except ImportError as error:
-            raise ConfigError(
-                "DOSSIER_QDRANT_URL needs the package qdrant-client: install the extra `qdrant`."
-            ) from error
-        self.models = models
-        try:
+
+            self.models = models
             self.client = QdrantClient(url, api_key=key or None, timeout=TIMEOUT_S, check_compatibility=False)
+        except ImportError as error:
+            needs = "DOSSIER_QDRANT_URL needs the package qdrant-client: install the extra `qdrant`."
+            raise ConfigError(needs) from error
         except ValueError as error:
             raise ConfigError(f"DOSSIER_QDRANT_URL can't be used: {error}") from error
         self._known: set[str] = set()
@@ -53,9 +52,8 @@ class QdrantKnowledge(KnowledgeStore):
             for name in self._collections():
                 records, _ = self.client.scroll(name, self._filter(owner, where), limit=limit, with_payload=_BODY)
                 found += [_item(one.payload) for one in records]
-            if newest:
-                return tuple(sorted(found, key=lambda one: one.seen, reverse=True)[:limit])
-            return tuple(sorted(found, key=lambda one: (one.since, one.id))[:limit])
+            found.sort(key=lambda one: (one.seen, "") if newest else (one.since, one.id), reverse=newest)
+            return tuple(found[:limit])
 
         return await self._ask(got)
 
@@ -93,17 +91,12 @@ class QdrantKnowledge(KnowledgeStore):
     async def _put(self, owner: str, items: Sequence[Remembered], vectors: Sequence[bytes]) -> int:
         def put() -> int:
             name = self._ready()
-            points = [
-                self.models.PointStruct(
-                    id=str(uuid.uuid5(uuid.NAMESPACE_URL, f"{owner}\0{item.id}")),
-                    vector=self._vectors(item, vector),
-                    payload={
-                        **columns_of(item), "owner": owner, "jobs": list(item.jobs),
-                        "body": item.model_dump_json(exclude_none=True),
-                    },
-                )
-                for item, vector in zip(items, vectors, strict=True)
-            ]  # fmt: skip
+            points = []
+            for item, vector in zip(items, vectors, strict=True):
+                number = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{owner}\0{item.id}"))
+                body = {"owner": owner, "jobs": list(item.jobs), "body": item.model_dump_json(exclude_none=True)}
+                payload = {**columns_of(item), **body}
+                points.append(self.models.PointStruct(id=number, vector=self._vectors(item, vector), payload=payload))
             there = self.client.retrieve(name, [one.id for one in points], with_payload=False)
             self.client.upsert(name, points, wait=True)
             return len(points) - len(there)
@@ -115,11 +108,7 @@ class QdrantKnowledge(KnowledgeStore):
     ) -> list[tuple[float, Remembered]]:
         m, chosen = self.models, self._filter(owner, where)
         words = {crc32(part.encode()) for word in content_words(text) for part in segmented(word).split()}
-        asked: dict[str, list[float] | models.SparseVector] = {}
-        if words:
-            asked["words"] = m.SparseVector(indices=list(words), values=[1.0] * len(words))
-        if vector:
-            asked["dense"] = _floats(vector)
+        asked = self._both(dict.fromkeys(words, 1.0), vector)
         bodies: dict[str, Remembered] = {}
         scores: dict[str, dict[str, float]] = {"words": {}, "dense": {}}
 
@@ -167,12 +156,13 @@ class QdrantKnowledge(KnowledgeStore):
         def page(offset: object) -> "tuple[list[models.Record], object]":
             return self.client.scroll(name, chosen, limit=BATCH, offset=offset, with_payload=_BODY)  # type: ignore[arg-type]
 
-        chosen, offset, first = self._filter(owner, Selection()), None, True
-        while first or offset is not None:
+        chosen, offset = self._filter(owner, Selection()), None
+        while True:
             records, offset = await self._ask(page, offset)
-            first = False
             if records:
                 yield [_item(one.payload) for one in records]
+            if offset is None:
+                return
 
     # ---- in a thread
 
@@ -233,13 +223,13 @@ class QdrantKnowledge(KnowledgeStore):
     def _vectors(self, item: Remembered, vector: bytes) -> "dict[str, list[float] | models.SparseVector]":
         counts = Counter(crc32(word.encode()) for part in words_of(item) for word in part.split())
         long = 1 - _B + _B * counts.total() / _USUAL_WORDS
-        found: dict[str, list[float] | models.SparseVector] = {}
-        if counts:
-            weights = [count * (_K1 + 1) / (count + _K1 * long) for count in counts.values()]
-            found["words"] = self.models.SparseVector(indices=list(counts), values=weights)
-        if vector:
-            found["dense"] = _floats(vector)
-        return found
+        return self._both({word: count * (_K1 + 1) / (count + _K1 * long) for word, count in counts.items()}, vector)
+
+    def _both(self, words: dict[int, float], vector: bytes) -> "dict[str, list[float] | models.SparseVector]":
+        """Write weighed words and a direction, where there are any, under the names of their vectors."""
+        sparse = self.models.SparseVector(indices=list(words), values=list(words.values()))
+        dense = [float(one) for one in memoryview(vector).cast("b")]
+        return ({"words": sparse} if words else {}) | ({"dense": dense} if vector else {})
 
     def _filter(self, owner: str, where: Selection) -> "models.Filter":
         """Write a selection as a filter; the owner always is part of it."""
@@ -247,11 +237,8 @@ class QdrantKnowledge(KnowledgeStore):
         one_of = {"id": where.ids, "kind": where.kinds, "verdict": where.verdicts, "owner": (owner,)}
         equal = {"url": where.url, "domain": where.domain, "text_hash": where.text_hash, "jobs": where.job}
         listed = {**one_of, **{key: (value,) for key, value in equal.items() if value}}
-        must: list[models.Condition] = [
-            m.FieldCondition(key=key, match=m.MatchAny(any=[str(one) for one in values]))
-            for key, values in listed.items()
-            if values
-        ]
+        matches = {key: m.MatchAny(any=list(map(str, values))) for key, values in listed.items() if values}
+        must: list[models.Condition] = [m.FieldCondition(key=key, match=match) for key, match in matches.items()]
         if where.date_from or where.date_to:
             until = f"{where.date_to}T23:59:59Z" if where.date_to else None
             dates = m.DatetimeRange.model_validate({"gte": where.date_from or None, "lte": until})
@@ -262,7 +249,3 @@ class QdrantKnowledge(KnowledgeStore):
 
 def _item(payload: dict[str, object] | None) -> Remembered:
     return Remembered.model_validate_json(str((payload or {}).get("body")))
-
-
-def _floats(vector: bytes) -> list[float]:
-    return [float(one) for one in memoryview(vector).cast("b")]

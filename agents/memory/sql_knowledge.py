@@ -279,18 +279,17 @@ class _OwnFile:
 
     def _by_words(self, text: str, where: Selection, *, narrow: bool) -> dict[int, float]:
         terms = list(dict.fromkeys(segmented(word) for word in content_words(text)))[:MAX_TERMS]
-        spread = {
-            term: self._read.execute("select doc from vocabulary where term = ?", (term.split()[0],)).fetchone()
-            for term in terms
-            if term
-        }
+        spread = "select doc from vocabulary where term = ?"
+        rows = [
+            (row[0], term) for term in filter(None, terms) for row in self._read.execute(spread, (term.split()[0],))
+        ]
         chosen: list[str] = []
         looked_at = 0
-        for rows, term in sorted((row[0], term) for term, row in spread.items() if row):
-            if chosen and looked_at + rows > _LOOKED_AT:
+        for number, term in sorted(rows):
+            if chosen and looked_at + number > _LOOKED_AT:
                 break
             chosen.append(f'"{term}"')
-            looked_at += rows
+            looked_at += number
         if not chosen:
             return {}
         newest = self._read.execute("select max(n) from item").fetchone()[0] or 0
@@ -319,11 +318,8 @@ class _OwnFile:
         """Take the signs of what was added since, here or by another process; what was forgotten is left out later."""
         if embedder != self._loaded_of:
             self._signs, self._loaded_to, self._loaded_of = {}, 0, embedder
-        rows = self._read.execute(
-            "select m, n, kind, code from meaning where m > ? and embedder = ? and code <> x''",
-            (self._loaded_to, embedder),
-        )
-        for m, n, kind, code in rows:
+        query = "select m, n, kind, code from meaning where m > ? and embedder = ? and code <> x''"
+        for m, n, kind, code in self._read.execute(query, (self._loaded_to, embedder)):
             self._signs.setdefault(kind, _Signs()).add(n, code)
             self._loaded_to = m
 
@@ -331,9 +327,8 @@ class _OwnFile:
         with self._reading:
             kinds = dict(self._read.execute("select kind, count(*) from item group by kind").fetchall())
             (sources,) = self._read.execute("select count(distinct url) from item where kind = 'fact'").fetchone()
-            (embedded,) = self._read.execute(
-                "select count(*) from meaning where embedder = ?", (self._number(self._read),)
-            ).fetchone()
+            query, number = "select count(*) from meaning where embedder = ?", self._number(self._read)
+            (embedded,) = self._read.execute(query, (number,)).fetchone()
         return kinds, sources, embedded
 
 
@@ -364,24 +359,18 @@ def _connected(path: Path, owner: str) -> sqlite3.Connection:
 
 def chosen_by(where: Selection, listed: str, met: str, seen: str) -> tuple[list[str], dict[str, object]]:
     """Write a selection as conditions, and their values by name."""
-    parts, values = list[str](), dict[str, object]()
-    for column, given in (("id", where.ids), ("kind", where.kinds), ("verdict", where.verdicts)):
-        if given:
-            parts.append(listed.format(column))
-            values[column] = list(given)
-    days = (("since", where.date_from), ("until", where.date_to and f"{where.date_to}~"))
-    tests = {"since": f"{seen} >= :since", "until": f"{seen} <= :until", "job": met}
-    equal = (("url", where.url), ("domain", where.domain), ("text_hash", where.text_hash), ("job", where.job))
-    for name, value in (*equal, *days):
-        if value:
-            parts.append(tests.get(name, f"{name} = :{name}"))
-            values[name] = value
-    return parts, values
+    lists = {"id": list(where.ids), "kind": list(where.kinds), "verdict": list(where.verdicts)}
+    equal = {"url": where.url, "domain": where.domain, "text_hash": where.text_hash}
+    until = where.date_to and f"{where.date_to}~"
+    tests = {name: listed.format(name) for name in lists} | {name: f"{name} = :{name}" for name in equal}
+    tests |= {"job": met, "since": f"{seen} >= :since", "until": f"{seen} <= :until"}
+    values = {**lists, **equal, "job": where.job, "since": where.date_from, "until": until}
+    given: dict[str, object] = {name: value for name, value in values.items() if value}
+    return [tests[name] for name in given], given
 
 
 def _condition(where: Selection) -> tuple[str, dict[str, object]]:
-    parts, values = chosen_by(
-        where, "{0} in (select value from json_each(:{0}))", "item.n in (select n from met where job = :job)", "seen"
-    )
+    met = "item.n in (select n from met where job = :job)"
+    parts, values = chosen_by(where, "{0} in (select value from json_each(:{0}))", met, "seen")
     lists = {name: json.dumps(value) for name, value in values.items() if isinstance(value, list)}
     return " and ".join(parts) or "true", values | lists
