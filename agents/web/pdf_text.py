@@ -205,27 +205,23 @@ def _with_fractions(words: list[Word], look: Look) -> list[Word]:
         over = [word for word in beside if 0.17 * word.size < word.baseline - height < 0.9 * word.size]
         under = [word for word in beside if 0.5 * word.size < height - word.baseline < word.size]
         sides = [(part[0].left, part[-1].right) for part in (over, under) if part]
-        if len(sides) < 2 or any(abs((one[0] + one[1]) / 2 - middle) > 1.5 for one in sides) or (
-            max(one[1] - one[0] for one in sides) < 0.7 * (right - left)
-        ):  # fmt: skip
+        is_centred = all(abs((one[0] + one[1]) / 2 - middle) <= 1.5 for one in sides)
+        if len(sides) < 2 or not is_centred or max(end - start for start, end in sides) < 0.7 * (right - left):
             continue
         size = max(over[0].size, under[0].size)
-        written = "/".join(grouped(" ".join(word.text for word in part)) for part in (over, under))
         baseline = height - 0.25 * size
-        at = min(words.index(word) for word in (*over, *under))
-        whole = Word(written, left, right, baseline - 0.2 * size, baseline + 0.8 * size, True, False, size, baseline)
-        level = [
-            word for word in words if abs(word.baseline - baseline) < 0.25 * max(word.size, 1) and word not in beside
-        ]
+        level = [one for one in words if abs(one.baseline - baseline) < 0.25 * max(one.size, 1) and one not in beside]
         before = max((word for word in level if word.right <= left + 1), key=lambda word: word.right, default=None)
-        if before is not None:  # its letters are as high as those of its line, so that lines stay lines
-            whole = replace(whole, bottom=before.bottom, top=before.top, size=before.size, baseline=before.baseline)
+        whole = replace(
+            # Its letters are as high as those of its line, so that lines stay lines.
+            before or Word("", left, right, baseline - 0.2 * size, baseline + 0.8 * size, size=size, baseline=baseline),
+            text="/".join(grouped(" ".join(word.text for word in part)) for part in (over, under)), left=left, right=right,
+            ends_line=not any(0 <= word.left - right < 2 * size for word in level), hyphen=False, after_script=False, font=0,
+        )  # fmt: skip
+        first = min(words.index(word) for word in (*over, *under))
         words = [word for word in words if word not in over and word not in under]
-        at = words.index(before) + 1 if before is not None else min(at, len(words))
-        follows = any(0 <= word.left - right < 2 * size for word in level)
-        words.insert(at, replace(whole, ends_line=not follows))
-        if before is not None:
-            words[at - 1] = replace(before, ends_line=False)
+        at = words.index(before) if before else min(first, len(words))
+        words[at : at + bool(before)] = [replace(before, ends_line=False), whole] if before else [whole]
     return words
 
 
