@@ -5,7 +5,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, islice
+from itertools import groupby, islice, zip_longest
 
 MAX_ROWS = 20_000  # rows of one table that are read
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d(?:\s*[/–-]\s*\d{2,4})?")
@@ -105,21 +105,17 @@ def records(
         is_over_all = len(row) > 1 and all(cell is None for cell in row[1:])
         if row[0] and (is_over_all or len(row) == 1 < len(head)):
             # A line over all columns names the rows below it, or remarks on those above.
-            is_name = (
-                is_over_all and any(head) and at < len(rows) and len(row[0]) <= _NAME and row[0][-1:] not in {".", ":"}
-            )
-            group = row[0] if is_name else ""
-            if not is_name:
+            is_short = len(row[0]) <= _NAME and row[0][-1:] not in {".", ":"}
+            group = row[0] if is_short and is_over_all and any(head) and at < len(rows) else ""
+            if not group:
                 yield row[0]
-            continue
-        if not any(head):
+        elif any(head):
+            told = [f"{name}: {cell}" if name else cell for name, cell in zip_longest(head, row, fillvalue="") if cell]
+            yield "; ".join(filter(None, (group, *told))).removesuffix(".") + "."
+        else:
             cells = [cell or "" for cell in row]
-            while cells and not cells[-1]:
-                cells.pop()
+            cells = cells[: max((place for place, cell in enumerate(cells, start=1) if cell), default=0)]
             yield f"{cells[0]}: {cells[1]}." if named and len(cells) == 2 else " | ".join(cells)
-            continue
-        told = [group, *(_told(head[at] if at < len(head) else "", cell) for at, cell in enumerate(row) if cell)]
-        yield "; ".join(filter(None, told)).removesuffix(".") + "."
 
 
 def _parts(rows: Sequence[Row]) -> Iterator[list[Row]]:
@@ -127,19 +123,13 @@ def _parts(rows: Sequence[Row]) -> Iterator[list[Row]]:
     part: list[Row] = []
     for is_full, group in groupby(rows, any):
         block = list(group)
-        is_headed = (
-            len(block) > 1 and sum(map(bool, block[0])) > 1 and any(_FIGURE.search(cell or "") for cell in block[1])
-        )
-        has_rows = any(sum(map(bool, row)) > 1 for row in part)
-        if is_full and has_rows and is_headed and _count_heads(block, is_data=True):
+        has_figures = len(block) > 1 and any(_FIGURE.search(cell or "") for cell in block[1])
+        is_headed = has_figures and sum(map(bool, block[0])) > 1 and _count_heads(block, is_data=True) > 0
+        if is_full and is_headed and any(sum(map(bool, row)) > 1 for row in part):
             yield part
             part = []
         part += block if is_full else []
     yield part
-
-
-def _told(head: str, cell: str) -> str:
-    return f"{head}: {cell}" if head else cell
 
 
 def _joined_heads(rows: Sequence[Row]) -> list[str]:
@@ -158,9 +148,8 @@ def _count_heads(rows: Sequence[Row], *, is_data: bool) -> int:
 
     A second one stands below heads over several columns, or has nothing of its own in the first column.
     """
-    if len(rows) < 2 or not any(_is_word(cell) for cell in rows[0] if cell):
-        return 0
-    if not all(_is_word(cell) or _YEAR.fullmatch(cell) for cell in rows[0] if cell):
+    words = [cell for cell in rows[0] if cell and not _YEAR.fullmatch(cell)] if len(rows) > 1 else []
+    if not words or not all(any(map(str.isalpha, cell)) for cell in words):
         return 0
     first, second = rows[0], rows[1]
     is_below = None in first or second[0] in {"", None, first[0]}
@@ -179,10 +168,6 @@ def _count_heads(rows: Sequence[Row], *, is_data: bool) -> int:
         columns.append(bool(figures and (is_year or not any(map(str.isdigit, head or "")))))
     # Of two columns the first row may be as good a pair as those below it.
     return heads if any(columns) and (len(columns) > 2 or columns[0]) else 0
-
-
-def _is_word(cell: str) -> bool:
-    return any(letter.isalpha() for letter in cell)
 
 
 def _first_row(rows: Sequence[Row]) -> int:
