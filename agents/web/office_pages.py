@@ -60,6 +60,13 @@ def part(archive: zipfile.ZipFile, name: str) -> Element:
     return root
 
 
+def css(*parts: str, hidden: bool = False, struck: bool, rise: int) -> str:
+    """Write a look as style: letters that are hidden, struck, raised or lowered, and what is written already."""
+    told = ("display:none" * hidden, "text-decoration:line-through" * struck)
+    script = "vertical-align:super" if rise > 0 else "vertical-align:sub" if rise < 0 else ""
+    return ";".join(filter(None, (*told, script, *parts)))
+
+
 def facts_of(root: Element) -> dict[str, str]:
     """Give what a file says of itself, the first of each kind."""
     told = [one for one in root.iter("title", "creator", "date", "created", "modified") if one.text]
@@ -204,19 +211,14 @@ def _word_style(look: Mapping[str, Element]) -> str:
     def is_on(*names: str) -> bool:
         return any(values.get(name, "0") not in {"0", "false", "off"} for name in names)
 
-    rise, position = whole("position", 0), values.get("vertAlign", "")
-    parts = ["display:none"] if is_on("vanish", "specVanish") else []
-    parts += ["text-decoration:line-through"] if is_on("strike", "dstrike") else []
-    if {"w", "sz"} & values.keys():  # half points on paper; what counts is whether anybody can read them
-        parts.append(f"font-size:{0 if whole('w', 100) < _NARROW else whole('sz', 24) / 2}px")
-    if position == "superscript" or rise >= _SHIFTED:
-        parts.append("vertical-align:super")
-    elif position == "subscript" or rise <= -_SHIFTED:
-        parts.append("vertical-align:sub")
-    if "color" in look:
-        parts.append(_colour("color", look["color"], "val", "themeColor"))
-    parts.append(OTHER_GROUND if "highlight" in look else _fill(look.get("shd")))
-    return ";".join(filter(None, parts))
+    # Half points on paper; what counts is whether anybody can read them.
+    size = (
+        f"font-size:{0 if whole('w', 100) < _NARROW else whole('sz', 24) / 2}px" if {"w", "sz"} & values.keys() else ""
+    )
+    colour = _colour("color", look["color"], "val", "themeColor") if "color" in look else ""
+    ground = OTHER_GROUND if "highlight" in look else _fill(look.get("shd"))
+    rise = {"superscript": 1, "subscript": -1}.get(values.get("vertAlign", ""), int(whole("position", 0) / _SHIFTED))
+    return css(size, colour, ground, hidden=is_on("vanish", "specVanish"), struck=is_on("strike", "dstrike"), rise=rise)
 
 
 def _fill(shade: Element | None) -> str:
@@ -315,14 +317,11 @@ def _odf_look(name: str, styles: Mapping[str, Element]) -> dict[str, str]:
 
 def _odf_style(look: Mapping[str, str]) -> str:
     share = (look.get("text-position") or "0%").split()[0].replace("super", "1%").replace("sub", "-1%")
+    rise = 0 if share[:1] == "0" or share[-1:] != "%" else -1 if share[0] == "-" else 1
     parts = [f"{name}:{look[name]}" for name in ("color", "background-color", "display") if name in look]
-    if look.get("text-line-through-style", "none") != "none" or look.get("text-line-through-type", "none") != "none":
-        parts.append("text-decoration:line-through")
-    if look.get("font-size", "").endswith("pt"):
-        parts.append(f"font-size:{look['font-size']}")
-    if share.endswith("%") and share[:1] != "0":
-        parts.append("vertical-align:" + ("sub" if share.startswith("-") else "super"))
-    return ";".join(parts)
+    parts += [f"font-size:{look['font-size']}"] if look.get("font-size", "").endswith("pt") else []
+    is_struck = any(look.get(f"text-line-through-{one}", "none") != "none" for one in ("style", "type"))
+    return css(*parts, struck=is_struck, rise=rise)
 
 
 def _odf_formula(archive: zipfile.ZipFile, thing: Element) -> str:

@@ -26,6 +26,7 @@ from agents.web.office_pages import (
     OTHER_GROUND,
     SIGNS,
     WHITE_OF_A_THEME,
+    css,
     document_of,
     facts_of,
     part,
@@ -166,15 +167,10 @@ def _run_style(run: Element) -> str:
     look = run.find("rPr")
     if look is None:
         return ""
-    rise = look.get("baseline", "0").rstrip("%")
-    parts = ["text-decoration:line-through"] if look.get("strike", "noStrike") != "noStrike" else []
-    parts += [f"font-size:{int(look.get('sz', '1800')) / 100}px"]
-    if rise not in {"", "0"}:
-        parts.append("vertical-align:" + ("sub" if rise.startswith("-") else "super"))
-    for colour in look.iterfind("solidFill/*"):
-        is_white = colour.get("val") in {"FFFFFF", *WHITE_OF_A_THEME} and len(colour) == 0
-        parts.append("color:#ffffff" if is_white else "")
-    return ";".join(filter(None, parts))
+    colours = (colour.get("val") for colour in look.iterfind("solidFill/*") if len(colour) == 0)
+    white = ["color:#ffffff" for colour in colours if colour in {"FFFFFF", *WHITE_OF_A_THEME}]
+    size, rise = f"font-size:{int(look.get('sz', '1800')) / 100}px", int(look.get("baseline", "0").rstrip("%") or 0)
+    return css(size, *white, struck=look.get("strike", "noStrike") != "noStrike", rise=rise)
 
 
 def _chart(drawing: Element) -> Iterator[str]:
