@@ -184,9 +184,10 @@ class Provider:
 
     async def _called(self, call: Call, seconds: float, language: str = "") -> object:
         """Send a request when it is its turn, and give what was answered."""
+        base = self.base.replace("{language}", language)
         places, limiter = self._turn
         async with places, limiter:
-            content = await self._send(call, min(seconds, CALL_S) if self.service.pace else seconds, language)
+            content = await self._send(call, min(seconds, CALL_S) if self.service.pace else seconds, base)
         if (data := decoded(content)) is None and not content.strip().startswith((b"null", b"<?xml")):
             raise self._failure("nonsense", "it is no JSON", answer=content[:2_000].decode("utf-8", "replace"))
         return data
@@ -222,7 +223,7 @@ class Provider:
 
         return await self._retry.retrying(left_s, attempts)(once)
 
-    async def _send(self, call: Call, seconds: float, language: str) -> bytes:
+    async def _send(self, call: Call, seconds: float, base: str) -> bytes:
         """Send one request and give the answer's body.
 
         Raises:
@@ -235,7 +236,6 @@ class Provider:
         elif self._secret:
             name, _, form = self.service.key_header.partition(": ")
             headers[name] = form.format(self._secret)
-        base = self.base.replace("{language}", language)
         url, method = base if base.endswith(call.path) else base + call.path, "GET" if call.body is None else "POST"
         try:
             async with self._http.stream(

@@ -21,7 +21,7 @@ from agents.core.errors import SourceError
 from agents.nlp.tokens import collapsed, language_of, one_line, seen, unruffled
 from agents.web.decoding import MAX_NAME, WRITTEN, Document, decode, file_name, iso_date
 from agents.web.fetching import FetchedPage, Fetcher
-from agents.web.html_tree import whole_text
+from agents.web.html_tree import parsed, whole_text
 from agents.web.office_text import archive_of, read_archive, rich_text
 from agents.web.reader_pool import BROKEN, Elsewhere, ReaderEnded, ReaderPool
 from agents.web.table_rows import is_table, read_table
@@ -115,13 +115,10 @@ _HTML = re.compile(
     re.I | re.S,
 )
 _XML = re.compile(r"\s*(?:<\?xml|<(?:rss|feed|rdf|urlset|sitemapindex)\b)", re.I)
-_FRAMES = re.compile(r"<(?:iframe|embed|object|frame)\b([^>]{0,2000})>", re.I)
-_FRAMED = re.compile(r"\b(?:src|data)\s*=\s*[\"']?([^\"'\s>]+)", re.I)
 _DOCUMENT_LINK = re.compile(
     r"\.(?:pdf|docx|html?|txt)\b|pdf|download|bitstream|viewer|document|fulltext|content/", re.I
 )
-_REFRESH = re.compile(r"<meta\b[^>]{0,200}http-equiv\s*=\s*[\"']?refresh[\"']?[^>]{0,400}>", re.I)
-_REFRESH_TO = re.compile(r"content\s*=\s*[\"']?\s*(\d+)\s*[;,]\s*(?:url\s*=)?\s*[\"']?([^\"'>]+)", re.I)
+_REFRESH = re.compile(r"\s*(\d+)\s*[;,]\s*(?:url\s*=)?\s*[\"']?([^\"'>]+)", re.I)  # seconds, and where to then
 _FRAME_TEXT = 300  # characters of its own that a page has at most, when it only frames a document
 
 
@@ -291,18 +288,18 @@ def _bounded(page: Document, *, cut: bool = False) -> Document:
 
 def _framed(html: str, url: str) -> str:
     """Give the document that a page without text of its own shows in a frame, or opens by itself; empty for none."""
-    if refresh := _REFRESH.search(html):
-        to = _REFRESH_TO.search(refresh[0])
-        if to and int(to[1][:4]) <= 10 and (opened := link(url, to[2].strip())) and opened != url:
-            return opened
-    for attributes in _FRAMES.findall(html):
-        source = _FRAMED.search(attributes)
-        if not source:
-            continue
-        address = source[1].replace("&amp;", "&")
-        viewed = parse_qs(urlsplit(address).query).get("file", [""])[0] if "viewer" in address else ""
-        shown = link(url, viewed or address)
-        if shown and shown != url and (viewed or "application/pdf" in attributes or _DOCUMENT_LINK.search(address)):
+    tree = parsed(html)
+    for one in tree.iter("meta", "iframe", "embed", "object", "frame") if tree is not None else ():
+        if one.tag == "meta":
+            to = _REFRESH.match(one.get("content", "")) if one.get("http-equiv", "").lower() == "refresh" else None
+            shown = link(url, to[2].strip()) if to and int(to[1][:4]) <= 10 else ""
+            is_document = True
+        else:
+            address = one.get("src") or one.get("data") or ""
+            viewed = parse_qs(urlsplit(address).query).get("file", [""])[0] if "viewer" in address else ""
+            shown = link(url, viewed or address)
+            is_document = bool(viewed or one.get("type") == "application/pdf" or _DOCUMENT_LINK.search(address))
+        if shown and shown != url and is_document:
             return shown
     return ""
 
