@@ -75,7 +75,6 @@ class Chain:
             began, or the web: they never stand in for a search that failed.
         by_default: nobody set up the providers. Where none can be reached before a research begins, it searches documents
             alone, as its contract says; nothing has failed then.
-        notes: what the operator should know of this choice, for the banner.
     """
 
     def __init__(
@@ -88,7 +87,6 @@ class Chain:
         beside: Sequence[Provider] = (),
         sample: Searcher | None = None,
         by_default: bool = False,
-        notes: tuple[str, ...] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._providers, self._beside, self._pages = tuple(providers), tuple(beside), pages
@@ -98,7 +96,6 @@ class Chain:
         self._alone: bool | None = None if self._by_default else False
         self._clock = clock
         self._breakers = {engine.name: CircuitBreaker(clock) for engine in self._engines}
-        self.notes = notes
         self.destinations = tuple(dict.fromkeys(engine.host for engine in self._engines))
         """Hosts that queries are sent to, for the banner."""
 

@@ -71,17 +71,10 @@ def choose(
         behind = [made("tavily", keyed=False), *([made("ddgs")] if web_providers.installed() else [])]
         sample = None if library or chosen else sample
         return Chain([*chosen, *behind], pages, library, sample=sample, by_default=not chosen)
-    notes = []
-    if "tavily" in names and not keys.get("TAVILY_API_KEY", "").strip():
-        notes.append("TAVILY_API_KEY is not set: Tavily is asked without a key, which allows fewer searches.")
-    if "library" in names and library is None:
-        notes.append("RETRIEVER names library, and no folder is set (DOSSIER_LIBRARY): only the others are searched.")
     listed = [one for name in names if name != "library" for one in _expanded(name, values)]
     engines = [made(name) for name in dict.fromkeys(listed)]
     papers = [engine for engine in engines if engine.service.role == "papers"]
-    return Chain(
-        [engine for engine in engines if engine not in papers], pages, library, beside=papers, notes=tuple(notes)
-    )
+    return Chain([engine for engine in engines if engine not in papers], pages, library, beside=papers)
 
 
 def _expanded(name: str, values: Mapping[str, str]) -> tuple[str, ...]:

@@ -681,13 +681,6 @@ def test_the_library_alone_is_the_library_itself():
     assert chosen("library", library=own) is own
 
 
-async def test_keyless_use_of_a_named_provider_is_said():
-    chain = chosen("tavily")
-    await chain.close()
-
-    assert chain.notes == ("TAVILY_API_KEY is not set: Tavily is asked without a key, which allows fewer searches.",)
-
-
 async def test_every_name_can_be_chosen(monkeypatch):
     monkeypatch.setattr(web_providers, "installed", lambda: True)
     keys = dict.fromkeys(("FIRECRAWL_API_KEY", "BRAVE_API_KEY", "EXA_API_KEY", "SERPER_API_KEY"), "k")
