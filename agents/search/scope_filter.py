@@ -4,7 +4,9 @@ How a question is put to a search provider: its `site:` words become filters, a 
 """
 
 import calendar
+import math
 import re
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -158,14 +160,21 @@ def prepared(query: SearchQuery, limit: int = MAX_QUERY) -> ProviderQuery:
 
 
 def shortened(text: str, limit: int = MAX_QUERY) -> str:
-    """Shorten a text to the sentences that ask, or else to all; of what does not fit whole, to the telling words."""
+    """Shorten a text to its most telling sentences; of what no longer fits whole, the telling words."""
     text = " ".join(text.split())
     if len(text) <= limit:
         return text
     sentences = list(dict.fromkeys(part.strip() for part in _SENTENCE_END.split(text) if part and part.strip()))
-    asking = [one for one in sentences if _ASKING_SIGNS.search(one) or lang.cue("asking").search(one)]
-    short = " ".join(asking or sentences)
-    return short if len(short) <= limit else _thinned(short, limit)
+    spread = Counter(key for sentence in sentences for key in dict(_telling(sentence)))
+    chosen: dict[str, str] = {}
+    left = limit
+    for sentence in sorted(sentences, key=lambda one: -_worth(one, spread)):
+        fits = len(sentence) <= left
+        chosen[sentence] = sentence if fits else _thinned(sentence, left)
+        left -= len(chosen[sentence]) + 1
+        if not fits or left < limit // 4:
+            break
+    return " ".join(chosen[one] for one in sentences if one in chosen).strip(" ,;:")
 
 
 def keywords(text: str, most: int) -> list[str]:
@@ -213,6 +222,14 @@ def _weight(word: str, *, at_start: bool) -> float:
     if len(word) > 2 and word[0].isalpha() and not word[0].isupper() and not word[0].islower():
         return len(word) / 2  # a run of a script without spaces holds several words
     return 2.0 if any(letter.isdigit() for letter in word) or (word[:1].isupper() and not at_start) else 1.0
+
+
+def _worth(sentence: str, spread: Counter[str]) -> float:
+    """Tell how much of the question is in a sentence: words that come back in others, names, numbers, asking."""
+    words = dict(_telling(sentence)).items()
+    weight = sum((1 + min(spread[key], 3)) * _weight(word, at_start=sentence.startswith(word)) for key, word in words)
+    asks = _ASKING_SIGNS.search(sentence) or lang.cue("asking").search(sentence)
+    return weight * (3 if asks else 1) / math.sqrt(max(len(sentence), 40))
 
 
 def _thinned(text: str, limit: int) -> str:

@@ -48,7 +48,6 @@ _STEM = 6  # letters up to which related words are alike
 _ENOUGH = 2  # figures from which a text tells of something
 _TOLD = 0.57  # share of words that notices have from which a short page is one
 _TOLD_OF = 0.72  # the same for one with figures or the markup of an article
-_HEADED = 0.5  # the same for one whose heading has no others: beside a notice stand links to what others read
 _ELSE = 0.8  # what a word counts that only notices of other kinds have
 _FEW = 2  # words of notices below which a page may be anything: "Page 1"
 
@@ -129,8 +128,6 @@ def wall_of(html: str, text: str, status: int, url: str) -> Wall | None:
             return _WALLS["robot"]
         if _LOG_IN_PATH.search(url) or (size < _LITTLE and _SIGNS["password"].search(markup)):
             return _WALLS["log_in"]
-        if share >= _HEADED and kind != "log_in" and _KINDS.keys() >= set(_carriers(names.rpartition("\n")[2])):
-            return _WALLS[kind]
     if wall := _paywall(markup, names, text):
         return wall
     if is_shell:
