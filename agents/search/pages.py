@@ -107,7 +107,7 @@ class PageCache:
     def put(self, url: str, sent: Document, *, provider: str, whole: bool) -> None:
         """Keep a page as it was sent, if it is worth keeping; an abstract where it is not the whole."""
         text = unruffled(seen(sent.text[:MAX_TEXT]))
-        wall = wall_of(f"<title>{escape(sent.title)}</title>", text, 200, url)
+        wall = wall_of(f"<title>{escape(sent.title)}</title>", text, url)
         if whole and (len(text) < ENOUGH or (wall and wall.kind != "partial")):
             return
         if not any(map(str.isalnum, text)) or (not whole and self.get(url, whole=True)):

@@ -271,7 +271,7 @@ def _page(html: str, url: str) -> Document:
     if len(page.text) < _FRAME_TEXT and (framed := _framed(html, url)):
         raise Elsewhere(url, framed)
     # A document that the user gave is what it is; only the web puts other pages in the place of a text.
-    wall = wall_of(html, page.text, 200, url) if url.startswith("http") else None
+    wall = wall_of(html, page.text, url) if url.startswith("http") else None
     if wall and wall.kind != "partial":
         raise SourceError(url, wall.reason)
     text = without_demands(page.text) if wall else page.text

@@ -105,17 +105,13 @@ def _nearest(names: str, text: str, host: str) -> tuple[str, float]:
     return kind, told / max(1, len(said)) * (len(weight) >= _FEW)
 
 
-def wall_of(html: str, text: str, status: int, url: str) -> Wall | None:
-    """Tell what stands in the way of a page's text; None when nothing does.
+def wall_of(html: str, text: str, url: str) -> Wall | None:
+    """Tell what stands in the way of the text of a page that was sent as one; None when nothing does.
 
     A page of kind `partial` may be quoted, once `without_demands` has taken the demand to pay away.
     """
     markup, names = html[:_READ], _names(html)
     size, aside = len(text.strip()), _noscript(markup)
-    if status in {401, 407}:
-        return _WALLS["log_in"]
-    if status in {404, 410}:
-        return _WALLS["not_found"]
     is_shell = size < _LITTLE and bool(_SIGNS["shell"].search(markup))
     if size < _LONG:
         is_article = _figures(text) >= _ENOUGH or bool(_SIGNS["article"].search(markup))

@@ -35,8 +35,8 @@ def page(body, title="Ice days", head=""):
     return f"<!doctype html><html lang='en'><head><title>{title}</title>{head}</head><body>{body}</body></html>"
 
 
-def reason(html, url=URL, *, text=None, status=200):
-    wall = wall_of(html, read_html(html, url).text if text is None else text, status, url)
+def reason(html, url=URL, *, text=None):
+    wall = wall_of(html, read_html(html, url).text if text is None else text, url)
     return wall.reason if wall and wall.kind != "partial" else ""
 
 
@@ -47,7 +47,7 @@ def case(name):
 @pytest.mark.parametrize("row", json.loads(case("expected.json")), ids=lambda row: row["file"])
 def test_every_page_of_the_case_is_of_the_class_that_it_is(row):
     html = case(row["file"])
-    wall = wall_of(html, read_html(html, URL).text, row["status"], URL)
+    wall = wall_of(html, read_html(html, URL).text, URL)
 
     assert (wall.kind if wall else "article") == row["class"]
 
@@ -57,7 +57,7 @@ PAGES = [json.loads(line) for line in (DATA / "walls.jsonl").read_text("utf-8").
 
 @pytest.mark.parametrize("row", PAGES, ids=lambda row: row["html"][55:95])
 def test_notices_in_many_languages_are_known_and_texts_with_their_words_are_read(row):
-    wall = wall_of(row["html"], read_html(row["html"], row["url"]).text, 200, row["url"])
+    wall = wall_of(row["html"], read_html(row["html"], row["url"]).text, row["url"])
 
     assert (wall.kind if wall else "article") == row["is"]
 
@@ -158,7 +158,7 @@ def times(count, more=""):
 )
 def test_texts_about_walls_are_texts(html):
     assert reason(html) == ""
-    assert wall_of(html, read_html(html, URL).text, 200, URL) is None
+    assert wall_of(html, read_html(html, URL).text, URL) is None
 
 
 def test_a_document_that_the_user_gave_is_no_notice_whatever_it_says():
@@ -172,12 +172,7 @@ def test_a_document_that_the_user_gave_is_no_notice_whatever_it_says():
 def test_a_full_text_that_calls_itself_paid_is_not_a_teaser():
     head = "<script type='application/ld+json'>{'isAccessibleForFree': false}</script>"
 
-    assert wall_of(page(f"<article>{f'<p>{STORY}</p>' * 5}</article>", head=head), STORY * 5, 200, URL) is None
-
-
-@pytest.mark.parametrize(("status", "said"), [(401, LOG_IN), (404, NOT_FOUND), (410, NOT_FOUND), (200, "")])
-def test_the_status_counts_too(status, said):
-    assert reason(page(f"<p>{STORY}</p>"), text=STORY, status=status) == said
+    assert wall_of(page(f"<article>{f'<p>{STORY}</p>' * 5}</article>", head=head), STORY * 5, URL) is None
 
 
 def test_a_page_behind_a_log_in_address_is_one_when_it_has_the_field():
