@@ -139,19 +139,19 @@ class ProviderQuery:
     """Domains whose hits come first, where the user named them without wanting nothing else."""
 
 
-def prepared(query: SearchQuery, limit: int = MAX_QUERY) -> ProviderQuery:
+def prepared(query: SearchQuery) -> ProviderQuery:
     """Put a query so that a provider can take it.
 
     `site:` in a query of a few words means that site only. In a page of prose it stands among other wishes ("first,
     but not only"): there the sites are preferred.
     """
     text, named, excluded = _without_sites(query.text)
-    is_prose = len(text) > limit
-    text = shortened(text, limit) or " ".join(dict.fromkeys(bare_domain(domain) for domain in named))
+    is_prose = len(text) > MAX_QUERY
+    text = shortened(text) or " ".join(dict.fromkeys(bare_domain(domain) for domain in named))
     include = query.include_domains if is_prose else _joined(query.include_domains, named)
     asked = query.model_copy(
         update={
-            "text": text or query.text[:limit],
+            "text": text or query.text[:MAX_QUERY],
             "include_domains": include,
             "exclude_domains": _joined(query.exclude_domains, excluded),
         }

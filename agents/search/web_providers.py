@@ -30,7 +30,7 @@ def _domains(domains: tuple[str, ...]) -> list[str]:
     return [bare_domain(domain) for domain in domains][:MAX_DOMAINS]
 
 
-def _posted(path: str, *, text: str = "query", most: str, domains: str = "", **more: object) -> Callable[..., Call]:
+def _posted(*, text: str = "query", most: str, domains: str = "", **more: object) -> Callable[..., Call]:
     """Say how a service is asked that takes a query, a number and domains, by what it calls them.
 
     Services that have no place for domains get them in the query.
@@ -42,7 +42,7 @@ def _posted(path: str, *, text: str = "query", most: str, domains: str = "", **m
             most: min(asked.query.max_results, MAX_RESULTS),
         }
         named = _domains(asked.query.include_domains) if domains else []
-        return Call(path, body=body | more | ({domains: named} if named else {}))
+        return Call("/search", body=body | more | ({domains: named} if named else {}))
 
     return ask
 
@@ -116,15 +116,15 @@ WEB: dict[str, Service] = {
         _keyed("brave", "https://api.search.brave.com", _ask_brave,
                usual("web", "results"), header="X-Subscription-Token: {}"),
         _keyed("exa", "https://api.exa.ai",
-               _posted("/search", most="numResults", domains="includeDomains", contents={"text": True}),
+               _posted(most="numResults", domains="includeDomains", contents={"text": True}),
                usual("results"), header="x-api-key: {}"),
-        _keyed("serper", "https://google.serper.dev", _posted("/search", text="q", most="num"), usual("organic"),
+        _keyed("serper", "https://google.serper.dev", _posted(text="q", most="num"), usual("organic"),
                header="X-API-KEY: {}"),
         _keyed("linkup", "https://api.linkup.so/v1",
-               _posted("/search", text="q", most="maxResults", domains="includeDomains", depth="standard",
+               _posted(text="q", most="maxResults", domains="includeDomains", depth="standard",
                        outputType="searchResults"),
                usual("results"), header=_BEARER),
-        _keyed("perplexity", "https://api.perplexity.ai", _posted("/search", most="max_results", domains="search_domain_filter"),
+        _keyed("perplexity", "https://api.perplexity.ai", _posted(most="max_results", domains="search_domain_filter"),
                usual("results"), header=_BEARER, variable="PERPLEXITYAI_API_KEY"),
         Service("searxng", "", _ask_searxng, usual("results"), role="service", needs="SEARXNG_API_BASE", advice={403: JSON_ADVICE}),
     )

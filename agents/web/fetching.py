@@ -24,7 +24,7 @@ from agents.core.transport import PROXY_WANTS_A_NAME, RetryPolicy, advice
 from agents.web.guard import AllowedHosts, Blocked, Guard, GuardedTransport, Resolver, system_resolver
 from agents.web.politeness import ROBOTS_BYTES, Manners
 
-MAX_BYTES = 5 * 2**20
+MAX_BYTES = 5 * 2**20  # the largest body, as sent and as unpacked
 TOTAL_S = 20.0
 MAX_REDIRECTS = 5
 MAX_PAUSE_S = 30.0  # a host that asks to be left alone for longer is passed over instead: a run has other pages to read
@@ -36,6 +36,7 @@ ACCEPT = "text/html,application/xhtml+xml,application/pdf,text/plain,text/markdo
 
 NO_HTTP = "its server does not keep to the rules of HTTP"
 PAUSES = "its server asked to be left alone for a while"
+TOO_LARGE = Said("it is too large (> {size})", size=f"{MAX_BYTES / 2**20:g} MiB")
 CIRCLE = "it redirects in a circle"
 ROBOTS_SAY_NO = "robots.txt asks not to read it"
 
@@ -98,10 +99,8 @@ class Fetcher:
 
     Args:
         allowed: private hosts that the operator opened; a whole `guard` takes the place of one made of it and `resolver`.
-        max_bytes: largest body, as sent and as unpacked.
         total_s: seconds for one fetch, without the time spent waiting for a turn at the host.
         per_host_rate: requests a second at one host.
-        spread: a number from 0 to 1, added to waits so that not all come back at once.
     """
 
     def __init__(
@@ -111,20 +110,17 @@ class Fetcher:
         resolver: Resolver = system_resolver,
         guard: Guard | None = None,
         backend: httpcore2.AsyncNetworkBackend | None = None,
-        max_bytes: int = MAX_BYTES,
         total_s: float = TOTAL_S,
         per_host_rate: float = 2.0,
-        clock: Callable[[], float] | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         spread: Callable[[], float] = random.random,
     ) -> None:
         self._guard = guard or Guard(allowed, resolver)
         self._backend = backend
-        self._max_bytes, self._total_s, self._now = max_bytes, total_s, now
+        self._total_s, self._now = total_s, now
         self._retry = RetryPolicy(longest_wait_s=total_s, sleep=sleep, spread=spread)
-        clock = clock or (lambda: asyncio.get_running_loop().time())
-        self._manners = Manners(self._robots_txt, USER_AGENT.partition("/")[0], per_host_rate, clock, sleep)
+        self._manners = Manners(self._robots_txt, USER_AGENT.partition("/")[0], per_host_rate, sleep)
 
     async def fetch(self, url: str, *, known: str = "") -> FetchedPage:
         """Read one address, following its redirects; the version that is `known` of it need not be sent again.
@@ -229,21 +225,18 @@ class Fetcher:
         length = headers.get("content-length", "0").strip()
         if not (length.isascii() and length.isdigit()):
             raise SourceError(url, NO_HTTP)
-        if len(length) > 15 or int(length) > self._max_bytes:
-            raise self._too_large(url)
+        if len(length) > 15 or int(length) > MAX_BYTES:
+            raise SourceError(url, TOO_LARGE)
 
     async def _body(self, url: str, response: httpx2.Response) -> bytes:
         parts: list[bytes] = []
         size = 0
         async for part in response.aiter_bytes():  # unpacked in steps of 1 MiB, so that the limit holds within them
             size += len(part)
-            if max(size, response.num_bytes_downloaded) > self._max_bytes:
-                raise self._too_large(url)
+            if max(size, response.num_bytes_downloaded) > MAX_BYTES:
+                raise SourceError(url, TOO_LARGE)
             parts.append(part)
         return b"".join(parts)
-
-    def _too_large(self, url: str) -> SourceError:
-        return SourceError(url, Said("it is too large (> {size})", size=f"{self._max_bytes / 2**20:g} MiB"))
 
     async def _robots_txt(self, address: str) -> bytes | None:
         """Ask a site for its rules, under the same guard; None when it does not answer."""

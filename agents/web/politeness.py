@@ -41,23 +41,21 @@ class _Site:
 class Manners:
     """The rules of the sites that were visited last, and turns at them. A site is a scheme, a host and a port."""
 
-    def __init__(
-        self, get: Get, agent: str, rate: float, clock: Callable[[], float], sleep: Callable[[float], Awaitable[None]]
-    ) -> None:
-        self._get, self._agent, self._rate, self._clock, self._sleep = get, agent, rate, clock, sleep
+    def __init__(self, get: Get, agent: str, rate: float, sleep: Callable[[float], Awaitable[None]]) -> None:
+        self._get, self._agent, self._rate, self._sleep = get, agent, rate, sleep
         self._sites: OrderedDict[str, _Site] = OrderedDict()
 
     async def allow(self, origin: str, url: str) -> bool:
         """Tell whether a site lets a robot read `url`; true when it does not say, or does not answer."""
         site = self._site(origin)
         async with site.asking:
-            if site.rules_until <= self._clock():
+            if site.rules_until <= _now():
                 await self._ask_rules(site, origin)
         return site.rules is None or bool(site.rules.can_fetch(url, self._agent))
 
     async def _ask_rules(self, site: _Site, origin: str) -> None:
         raw = await self._get(f"{origin}/robots.txt")
-        site.rules_until = self._clock() + (UNANSWERED_S if raw is None else RULES_S)
+        site.rules_until = _now() + (UNANSWERED_S if raw is None else RULES_S)
         text = (raw or b"")[:ROBOTS_BYTES].decode("utf-8", "replace")
         if len(text) > _SLOW:
             site.rules = await asyncio.to_thread(Protego.parse, text)
@@ -74,7 +72,7 @@ class Manners:
         try:
             async with site.places:
                 await site.limiter.acquire()
-                if (pause := site.resumes_at - self._clock()) > 0:
+                if (pause := site.resumes_at - _now()) > 0:
                     await self._sleep(pause)
                 yield
         finally:
@@ -83,11 +81,11 @@ class Manners:
     def pause(self, origin: str, seconds: float) -> None:
         """Give a site no request for some seconds."""
         site = self._site(origin)
-        site.resumes_at = max(site.resumes_at, self._clock() + seconds)
+        site.resumes_at = max(site.resumes_at, _now() + seconds)
 
     def pause_s(self, origin: str) -> float:
         """Give the seconds for which a site is still to be left alone."""
-        return max(0.0, self._site(origin).resumes_at - self._clock())
+        return max(0.0, self._site(origin).resumes_at - _now())
 
     def _site(self, origin: str) -> _Site:
         site = self._sites.setdefault(origin, _Site(self._rate))
@@ -96,3 +94,7 @@ class Manners:
             for idle in [key for key, one in self._sites.items() if not one.busy][: MAX_SITES // 10]:
                 del self._sites[idle]
         return site
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
