@@ -1,6 +1,7 @@
 """The root of a job: plan if need be, run every query side by side, frame what came of it."""
 
 import logging
+from functools import partial
 
 from agents.contracts.contract import Brief, Contract, PaceSeen
 from agents.contracts.finding import Finding, Problem
@@ -13,31 +14,31 @@ from agents.core.budget import Usage
 from agents.core.errors import DossierError, StepFailed
 from agents.core.events import Charged, Event, JobChanged, Planned, RoleAsked
 from agents.core.port import Ctx, Handler, together
-from agents.research.challenge.challenge import challenge_handler, claim_handler
+from agents.research.challenge.challenge import run_challenge, run_claim
 from agents.research.challenge.claim_ledger import Thresholds, planned_claims
 from agents.research.loop.after_reading import verdict_line
 from agents.research.loop.branch_retry import Again, ended, without
 from agents.research.loop.loop_decision import LoopSettings, parts_in
-from agents.research.loop.node import node_handler
-from agents.research.planning.drafting import draft_handler
+from agents.research.loop.node import run_node
+from agents.research.planning.drafting import run_draft
 from agents.research.planning.freeze_contract import CapOverrides, make_contract
-from agents.research.reading.leaf import leaf_handler
-from agents.research.reading.read_sources import source_handler
-from agents.research.reading.scout_sweep import scout_handler
+from agents.research.reading.leaf import run_leaf
+from agents.research.reading.read_sources import run_source
+from agents.research.reading.scout_sweep import run_scout
 from agents.research.reading.searching import ClosingTask, NodeGiven, Setting, teller
 from agents.research.run_context import RunContext
 from agents.research.scoping.turn import judged_and_planned
 from agents.research.writing.closing import (
     RootFinding,
     close,
-    end_handler,
     is_degraded,
     only_section,
+    run_end,
     surprises,
     write_frame,
 )
-from agents.research.writing.sections import section_handler
-from agents.research.writing.truthful import NO_VERDICT, ToCheck, check_handler, checked, rewritten
+from agents.research.writing.sections import run_section
+from agents.research.writing.truthful import NO_VERDICT, ToCheck, checked, rewritten, run_check
 from agents.research.writing.verify_report import Checks
 
 log = logging.getLogger(__name__)
@@ -96,113 +97,112 @@ async def pace_seen(context: RunContext) -> PaceSeen:
 
 def handlers_of(context: RunContext, means: Means) -> dict[str, Handler]:
     """Give the handlers of all kinds of branches."""
+    kinds: dict[str, Handler] = {
+        "node": run_node, "leaf": run_leaf, "scout": run_scout, "source": run_source, "section": run_section,
+        "end": run_end, "challenge": run_challenge, "claim": run_claim,
+    }  # fmt: skip
     return {
-        "research": research_handler(context, means), "draft": draft_handler(context, means.limits),
-        "node": node_handler(context), "leaf": leaf_handler(context), "scout": scout_handler(context),
-        "source": source_handler(context), "section": section_handler(context), "end": end_handler(context),
-        "challenge": challenge_handler(context), "claim": claim_handler(context),
-        "check": check_handler(context, reasons=means.reasons),
+        **{kind: partial(run, context) for kind, run in kinds.items()},
+        "research": partial(carry_out, context, means), "draft": partial(run_draft, context, means.limits),
+        "check": partial(run_check, context, reasons=means.reasons),
     }  # fmt: skip
 
 
-def research_handler(context: RunContext, means: Means) -> Handler:
+async def carry_out(context: RunContext, means: Means, ctx: Ctx, given: Commission) -> Outcome:
     """Run a commission from plan to outcome."""
-
-    def closing_of(contract: Contract, given: Commission) -> ClosingTask:
-        return ClosingTask(contract=contract, challenge=given.challenge, wanted=means.thresholds)
-
-    async def run(ctx: Ctx, given: Commission) -> Outcome:
-        contract = given.contract
-        if contract is None:
-            ctx.emit("stage:planning", JobChanged(status="running", stage="planning"))
-            brief, plans, limits = await judged_and_planned(ctx, context, given, means.limits, means.planner_window_s)
-            surroundings = means.model_copy(update={"limits": limits})
-            pace = await ctx.call("pace", "0", pace_seen, context, gives=PaceSeen, pool="local")
-            contract = contract_of(brief, plans, surroundings, context, pace, challenge=given.challenge)
-            ctx.emit(f"contract:{contract.hash}", Planned(contract=contract))
-        paid = [(f"{one.role} {one.model} {one.stood_in_for}".strip(), one) for one in contract.spent]
-        await ctx.fan("before", paid_before, paid, gives=PaidBefore, pool="local")
-        planned = frozenset(text for plan in contract.plans for leaf in plan.root.leaves() for text in leaf.searches)
-        ahead = await ctx.call("ahead", "0", searched_in_vain, context, planned, gives=Charged, pool="local")
-        context.in_vain = ahead.usage.searches
-        brief = contract.brief
-        ctx.emit("stage:collecting", JobChanged(status="running", stage="collecting"))
-        several = len(contract.plans) > 1
-        caps = contract.caps
-        bounds = {"max_rounds": caps.rounds, "searches_per_leaf": caps.searches_per_leaf}
-        loop = means.loop.model_copy(update=bounds)
-        # The offline engine writes its frame in no time, out of the sections.
-        early = closing_of(contract, given)
-        items = [
-            (str(number), _root(plan, brief, loop, None if several or not means.reasons else early, several))
-            for number, plan in enumerate(contract.plans)
-        ]
-        for key, root in items:
-            teller(ctx, ctx.path, "query", root.title, f"{ctx.path}/{key}")("queued", "", f"queued:{key}")
-        results = await ctx.children("node", items, gives=RootFinding)
-        settings = tuple(root.setting for _, root in items)
-        found: list[Finding] = [
-            ended(f"{ctx.path}/{key}", root.title, "query", result) if isinstance(result, StepFailed) else result
-            for (key, root), result in zip(items, results, strict=True)
-        ]
-        again = Again(ctx)
-        for key, root in items:
-            again.ran("node", key, root)
-        await again.run(found, lambda _: Spending())
-        findings = tuple(without(finding, ctx.dropped) for finding in found)
-        try:
-            return await completed(ctx, given, contract, findings, settings)
-        except Exception as error:  # a fault of ours, anywhere below: what was found is still a report
-            log.exception("salvaging what was found: %s", ctx.path)
-            fault = Problem(where=ctx.path, type=type(error).__name__, message=DossierError.notice, retryable=True)
-            held = Judgement(verdict="request_changes", reasons=(NO_VERDICT.format(why=fault.message),))
-            return Outcome(
-                contract=contract, findings=findings, frame=None, problems=(fault,),
-                truth=Truth(judgement=held if means.require_judge else None),
-                tags=_tags(ctx, findings, contract, is_degraded(findings)),
-            )  # fmt: skip
-
-    async def completed(
-        ctx: Ctx, given: Commission, contract: Contract, findings: tuple[Finding, ...], settings: tuple[Setting, ...]
-    ) -> Outcome:
-        brief = contract.brief
-        if any(finding.all_facts() for finding in findings):
-            ctx.emit("stage:challenging", JobChanged(status="running", stage="challenging"))
-        # The frame and the search against the claims need no section, the check of the sections no frame. Only where the
-        # challenge moves a verdict that no writer was told of is anything written again.
-        early = findings[0].closed if isinstance(findings[0], RootFinding) and not ctx.dropped else None
-        checking = ctx.children("check", [("check", ToCheck(contract=contract, findings=findings))], gives=Checks)
-        if early is not None:
-            closed, known = early, await checking
-        else:
-            closing = close(ctx, context, closing_of(contract, given), findings, settings)
-            closed, known = await together(closing, checking)
-        challenged, frame, problems = closed.challenged, closed.frame, closed.problems
-        frame = only_section(findings, brief) or frame
-        counter = tuple(one.finding for one in challenged if one.finding is not None)
-        degraded = is_degraded((*findings, *counter))
-        if surprises(challenged, closed.told):
-            claims = tuple(verdict_line(done.claim) for one in challenged for done in one.claims)
-            rewriting = rewritten(ctx, context, findings, challenged, contract)
-            framing = write_frame(ctx, context, contract, (findings, counter), claims, degraded, key="again")
-            findings, (anew, failed) = await together(rewriting, framing)
-            frame, problems = only_section(findings, brief) or anew or frame, (*problems, *failed)
-        ctx.emit("stage:composing", JobChanged(status="running", stage="composing"))
-        outcome = Outcome(
-            counter=counter, contract=contract, findings=findings, frame=frame, problems=problems,
-            tags=_tags(ctx, findings, contract, degraded),
-            seed_failures=tuple({
-                one.url: f"{one.url}: {one.reason}"
-                for part in parts_in(findings)
-                for one in part.rejected
-                if one.url in brief.seed_urls and not one.read
-            }.values()),
+    contract = given.contract
+    if contract is None:
+        ctx.emit("stage:planning", JobChanged(status="running", stage="planning"))
+        brief, plans, limits = await judged_and_planned(ctx, context, given, means.limits, means.planner_window_s)
+        surroundings = means.model_copy(update={"limits": limits})
+        pace = await ctx.call("pace", "0", pace_seen, context, gives=PaceSeen, pool="local")
+        contract = contract_of(brief, plans, surroundings, context, pace, challenge=given.challenge)
+        ctx.emit(f"contract:{contract.hash}", Planned(contract=contract))
+    paid = [(f"{one.role} {one.model} {one.stood_in_for}".strip(), one) for one in contract.spent]
+    await ctx.fan("before", paid_before, paid, gives=PaidBefore, pool="local")
+    planned = frozenset(text for plan in contract.plans for leaf in plan.root.leaves() for text in leaf.searches)
+    ahead = await ctx.call("ahead", "0", searched_in_vain, context, planned, gives=Charged, pool="local")
+    context.in_vain = ahead.usage.searches
+    brief = contract.brief
+    ctx.emit("stage:collecting", JobChanged(status="running", stage="collecting"))
+    several = len(contract.plans) > 1
+    caps = contract.caps
+    bounds = {"max_rounds": caps.rounds, "searches_per_leaf": caps.searches_per_leaf}
+    loop = means.loop.model_copy(update=bounds)
+    # The offline engine writes its frame in no time, out of the sections.
+    early = ClosingTask(contract=contract, challenge=given.challenge, wanted=means.thresholds)
+    items = [
+        (str(number), _root(plan, brief, loop, None if several or not means.reasons else early, several))
+        for number, plan in enumerate(contract.plans)
+    ]
+    for key, root in items:
+        teller(ctx, ctx.path, "query", root.title, f"{ctx.path}/{key}")("queued", "", f"queued:{key}")
+    results = await ctx.children("node", items, gives=RootFinding)
+    settings = tuple(root.setting for _, root in items)
+    found: list[Finding] = [
+        ended(f"{ctx.path}/{key}", root.title, "query", result) if isinstance(result, StepFailed) else result
+        for (key, root), result in zip(items, results, strict=True)
+    ]
+    again = Again(ctx)
+    for key, root in items:
+        again.ran("node", key, root)
+    await again.run(found, lambda _: Spending())
+    findings = tuple(without(finding, ctx.dropped) for finding in found)
+    try:
+        return await _completed(context, means, ctx, early, findings, settings)
+    except Exception as error:  # a fault of ours, anywhere below: what was found is still a report
+        log.exception("salvaging what was found: %s", ctx.path)
+        fault = Problem(where=ctx.path, type=type(error).__name__, message=DossierError.notice, retryable=True)
+        held = Judgement(verdict="request_changes", reasons=(NO_VERDICT.format(why=fault.message),))
+        return Outcome(
+            contract=contract, findings=findings, frame=None, problems=(fault,),
+            truth=Truth(judgement=held if means.require_judge else None),
+            tags=_tags(ctx, findings, contract, is_degraded(findings)),
         )  # fmt: skip
-        judge = means.judge_thresholds if means.require_judge else None
-        checks = known[0].checks if isinstance(known[0], Checks) else ()
-        return await checked(ctx, context, outcome, challenged, means.thresholds, judge, checks, reasons=means.reasons)
 
-    return run
+
+async def _completed(
+    context: RunContext, means: Means, ctx: Ctx, closing: ClosingTask, findings: tuple[Finding, ...],
+    settings: tuple[Setting, ...],
+) -> Outcome:  # fmt: skip
+    """Challenge and check what was found, frame it, and write anew where the challenge moves a verdict."""
+    contract = closing.contract
+    brief = contract.brief
+    if any(finding.all_facts() for finding in findings):
+        ctx.emit("stage:challenging", JobChanged(status="running", stage="challenging"))
+    # The frame and the search against the claims need no section, the check of the sections no frame. Only where the
+    # challenge moves a verdict that no writer was told of is anything written again.
+    closed_early = findings[0].closed if isinstance(findings[0], RootFinding) and not ctx.dropped else None
+    checking = ctx.children("check", [("check", ToCheck(contract=contract, findings=findings))], gives=Checks)
+    if closed_early is not None:
+        closed, known = closed_early, await checking
+    else:
+        closed_now = close(ctx, context, closing, findings, settings)
+        closed, known = await together(closed_now, checking)
+    challenged, frame, problems = closed.challenged, closed.frame, closed.problems
+    frame = only_section(findings, brief) or frame
+    counter = tuple(one.finding for one in challenged if one.finding is not None)
+    degraded = is_degraded((*findings, *counter))
+    if surprises(challenged, closed.told):
+        claims = tuple(verdict_line(done.claim) for one in challenged for done in one.claims)
+        rewriting = rewritten(ctx, context, findings, challenged, contract)
+        framing = write_frame(ctx, context, contract, (findings, counter), claims, degraded, key="again")
+        findings, (anew, failed) = await together(rewriting, framing)
+        frame, problems = only_section(findings, brief) or anew or frame, (*problems, *failed)
+    ctx.emit("stage:composing", JobChanged(status="running", stage="composing"))
+    outcome = Outcome(
+        counter=counter, contract=contract, findings=findings, frame=frame, problems=problems,
+        tags=_tags(ctx, findings, contract, degraded),
+        seed_failures=tuple({
+            one.url: f"{one.url}: {one.reason}"
+            for part in parts_in(findings)
+            for one in part.rejected
+            if one.url in brief.seed_urls and not one.read
+        }.values()),
+    )  # fmt: skip
+    judge = means.judge_thresholds if means.require_judge else None
+    checks = known[0].checks if isinstance(known[0], Checks) else ()
+    return await checked(ctx, context, outcome, challenged, means.thresholds, judge, checks, reasons=means.reasons)
 
 
 def _root(plan: Plan, brief: Brief, loop: LoopSettings, closing: ClosingTask | None, several: bool) -> NodeGiven:

@@ -3,12 +3,13 @@
 import asyncio
 import os
 import time
+from functools import partial
 
 import agents.team
 from agents.api.serve import serve
 from agents.core.events import NodeChanged
 from agents.core.settings import load
-from agents.research.pipeline import research_handler
+from agents.research.pipeline import carry_out
 
 NODES = int(os.environ.get("BENCH_NODES", "0"))
 EVENTS_A_SECOND = int(os.environ.get("BENCH_EVENTS", "20"))
@@ -18,7 +19,7 @@ STATES = ("searching", "reading", "writing", "reading", "searching")
 def storm(context, means):
     """Tell of as many branches as wished, then of changes to them for ever; as usual when none is wished."""
     if not NODES:
-        return research_handler(context, means)
+        return partial(carry_out, context, means)
 
     def changed(number, state, key, ctx):
         child, parent = f"{ctx.path}/0/{number // 10}/{number % 10}", f"{ctx.path}/0/{number // 10}"

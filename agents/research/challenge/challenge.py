@@ -18,27 +18,11 @@ from agents.contracts.verification import (
 )
 from agents.core.errors import StepFailed
 from agents.core.events import ClaimWeighed, SourceRead
-from agents.core.port import Ctx, Handler
+from agents.core.port import Ctx
 from agents.nlp.lang import spans
 from agents.offline.judgements import challenge as searches_against
 from agents.offline.questions import asks_for_facts, names_held, stems_of
-from agents.research.challenge.claim_ledger import (
-    SAME_MATTER,
-    UNRELATED,
-    ClaimDone,
-    Held,
-    Thresholds,
-    claims_of,
-    facts_for,
-    held_against,
-    held_by,
-    read_for,
-    settled,
-    shared,
-    speaking,
-    subject_of,
-    with_a_models_word,
-)
+from agents.research.challenge import claim_ledger as ledger
 from agents.research.reading.hold_extraction import fact_of
 from agents.research.reading.leaf import spent
 from agents.research.reading.searching import Setting, search_all, teller
@@ -63,7 +47,7 @@ class ChallengeGiven(Frozen):
     finding: Finding
     setting: Setting
     parent: str
-    wanted: Thresholds = Thresholds()
+    wanted: ledger.Thresholds = ledger.Thresholds()
     search: bool = True
     """False where the search for counter-evidence is switched off."""
 
@@ -78,7 +62,7 @@ class ClaimGiven(Frozen):
     """Addresses already read for this query: counter-evidence comes from others where there are any."""
     attack: Attack | None
     setting: Setting
-    wanted: Thresholds = Thresholds()
+    wanted: ledger.Thresholds = ledger.Thresholds()
     searches: int = 3
     """Searches that it may make, at most."""
 
@@ -98,52 +82,48 @@ class ClaimFound(Frozen):
 class Challenged(Frozen):
     """One query's ledger, and the finding that holds the facts of the counter-search."""
 
-    claims: tuple[ClaimDone, ...] = ()
+    claims: tuple[ledger.ClaimDone, ...] = ()
     finding: Finding | None = None
 
 
-def challenge_handler(context: RunContext) -> Handler:
+async def run_challenge(context: RunContext, ctx: Ctx, given: ChallengeGiven) -> Challenged:
     """Challenge the claims of one query, side by side."""
+    started = ctx.elapsed
+    facts, cards = ledger.held_by(given.finding)
+    claims = ledger.claims_of(given.setting.query, given.setting.claims, given.finding) if facts else ()
+    if not claims:
+        return Challenged()
 
-    async def run(ctx: Ctx, given: ChallengeGiven) -> Challenged:
-        started = ctx.elapsed
-        facts, cards = held_by(given.finding)
-        claims = claims_of(given.setting.query, given.setting.claims, given.finding) if facts else ()
-        if not claims:
-            return Challenged()
-
-        tell = teller(ctx, given.parent, "leaf", LABEL)
-        tell("searching", Said("what speaks against {n} {n:claim|claims}", n=len(claims)))
-        attacks, problems = await _attacks(ctx, context, given, claims, facts, cards)
-        read = tuple(dict.fromkeys(card.url for card in cards.values()))
-        items: list[tuple[str, Frozen]] = []
-        for claim in claims:
-            near = facts_for(claim.text, facts, read_for(claim, given.finding))
-            below = ClaimGiven(
-                claim=claim, facts=near, read=read, attack=attacks.get(claim.id), setting=given.setting,
-                cards=tuple(cards[source] for source in dict.fromkeys(fact.source_id for fact in near)),
-                wanted=given.wanted,
-            )  # fmt: skip
-            items.append((claim.id, below))
-        found = [
-            ClaimFound(problems=(one.problem(),), checked=False) if isinstance(one, StepFailed) else one
-            for one in await ctx.children("claim", items, gives=ClaimFound)
-        ]
-        done, failed = await _settled(ctx, context, given, claims, found)
-        problems += (*failed, *(problem for one in found for problem in one.problems))
-        finding = Finding(
-            path=ctx.path, title=LABEL, role="challenge", status="done" if not problems else "partial",
-            note=Said("{n} of its steps failed", n=len(problems)) if problems else Said(),
-            facts=tuple({fact.id: fact for one in done for fact in one.facts}.values()),
-            sources=tuple({card.id: card for one in done for card in one.sources}.values()),
-            searches=tuple(record for one in found for record in one.searches), problems=problems,
-            **spent(ctx, started),
+    tell = teller(ctx, given.parent, "leaf", LABEL)
+    tell("searching", Said("what speaks against {n} {n:claim|claims}", n=len(claims)))
+    attacks, problems = await _attacks(ctx, context, given, claims, facts, cards)
+    read = tuple(dict.fromkeys(card.url for card in cards.values()))
+    items: list[tuple[str, Frozen]] = []
+    for claim in claims:
+        near = ledger.facts_for(claim.text, facts, ledger.read_for(claim, given.finding))
+        below = ClaimGiven(
+            claim=claim, facts=near, read=read, attack=attacks.get(claim.id), setting=given.setting,
+            cards=tuple(cards[source] for source in dict.fromkeys(fact.source_id for fact in near)),
+            wanted=given.wanted,
         )  # fmt: skip
-        form, checked = "{n} of {all} claims checked, {searches} counter-searches", sum(one.checked for one in found)
-        tell("partial" if problems else "done", Said(form, n=checked, all=len(done), searches=len(finding.searches)))
-        return Challenged(claims=done, finding=finding)
-
-    return run
+        items.append((claim.id, below))
+    found = [
+        ClaimFound(problems=(one.problem(),), checked=False) if isinstance(one, StepFailed) else one
+        for one in await ctx.children("claim", items, gives=ClaimFound)
+    ]
+    done, failed = await _settled(ctx, context, given, claims, found)
+    problems += (*failed, *(problem for one in found for problem in one.problems))
+    finding = Finding(
+        path=ctx.path, title=LABEL, role="challenge", status="done" if not problems else "partial",
+        note=Said("{n} of its steps failed", n=len(problems)) if problems else Said(),
+        facts=tuple({fact.id: fact for one in done for fact in one.facts}.values()),
+        sources=tuple({card.id: card for one in done for card in one.sources}.values()),
+        searches=tuple(record for one in found for record in one.searches), problems=problems,
+        **spent(ctx, started),
+    )  # fmt: skip
+    form, checked = "{n} of {all} claims checked, {searches} counter-searches", sum(one.checked for one in found)
+    tell("partial" if problems else "done", Said(form, n=checked, all=len(done), searches=len(finding.searches)))
+    return Challenged(claims=done, finding=finding)
 
 
 async def _attacks(
@@ -153,7 +133,7 @@ async def _attacks(
     """Have the challenger write the searches, where there is time and wish to search."""
     if not given.search or ctx.finishing or ctx.collecting_left == 0:
         return {}, ()
-    said = [[f"{fact.statement} [{cards[fact.source_id].title}]" for fact in facts_for(claim.text, facts)[:2]]
+    said = [[f"{fact.statement} [{cards[fact.source_id].title}]" for fact in ledger.facts_for(claim.text, facts)[:2]]
             for claim in claims]  # fmt: skip
     notes = tuple(
         ClaimNote(number=number, text=claim.text, evidence=tuple(evidence))
@@ -176,18 +156,20 @@ async def _attacks(
 
 async def _settled(
     ctx: Ctx, context: RunContext, given: ChallengeGiven, claims: Sequence[PlannedClaim], found: Sequence[ClaimFound]
-) -> tuple[tuple[ClaimDone, ...], tuple[Problem, ...]]:
+) -> tuple[tuple[ledger.ClaimDone, ...], tuple[Problem, ...]]:
     """Hold facts against claims by code, ask a model once about what code left open, and weigh."""
-    held: list[dict[str, Held]] = []
+    held: list[dict[str, ledger.Held]] = []
     for claim, one in zip(claims, found, strict=True):
         cards = {card.id: card for card in one.cards}
         language = given.setting.language
-        held.append({fact.id: held_against(claim.text, fact, cards[fact.source_id], language) for fact in one.facts})
+        held.append(
+            {fact.id: ledger.held_against(claim.text, fact, cards[fact.source_id], language) for fact in one.facts}
+        )
     problems = await _second_opinion(ctx, context, claims, found, held, given.setting.language)
-    known = {fact.id for fact in held_by(given.finding)[0]}
-    done: list[ClaimDone] = []
+    known = {fact.id for fact in ledger.held_by(given.finding)[0]}
+    done: list[ledger.ClaimDone] = []
     for claim, one, stances in zip(claims, found, held, strict=True):
-        weighed = settled(
+        weighed = ledger.settled(
             claim, stances, one.facts, {card.id: card for card in one.cards}, one.counter, known, checked=one.checked
         )
         ctx.emit(f"claim:{claim.id}", ClaimWeighed(node=given.finding.path, claim=weighed.claim))
@@ -197,7 +179,7 @@ async def _settled(
 
 async def _second_opinion(
     ctx: Ctx, context: RunContext, claims: Sequence[PlannedClaim], found: Sequence[ClaimFound],
-    held: list[dict[str, Held]], language: str,
+    held: list[dict[str, ledger.Held]], language: str,
 ) -> tuple[Problem, ...]:  # fmt: skip
     """Ask the stance judge about the facts that code could not place; where it fails, code's word stands."""
     pairs = [(at, fact) for at, one in enumerate(found) for fact in one.facts if held[at][fact.id].open][:MOST_PAIRS]
@@ -213,31 +195,27 @@ async def _second_opinion(
     for row in answer.output.rows if answer is not None else ():
         if 1 <= row.number <= len(pairs):
             at, fact = pairs[row.number - 1]
-            held[at][fact.id] = with_a_models_word(held[at][fact.id], row.stance)
+            held[at][fact.id] = ledger.with_a_models_word(held[at][fact.id], row.stance)
     return problems
 
 
-def claim_handler(context: RunContext) -> Handler:
+async def run_claim(context: RunContext, ctx: Ctx, given: ClaimGiven) -> ClaimFound:
     """Search for what speaks against one claim, and read what is about its subject."""
-
-    async def run(ctx: Ctx, given: ClaimGiven) -> ClaimFound:
-        cards, language = {card.id: card for card in given.cards}, given.setting.language
-        speaks = [
-            cards[fact.source_id]
-            for fact in given.facts
-            if held_against(given.claim.text, fact, cards[fact.source_id], language) != UNRELATED
-        ]
-        queries = [query for query in given.attack.queries if query.strip()][:2] if given.attack else []
-        domains = {publisher(card.url, card.site or card.author) for card in speaks}
-        least = given.wanted
-        if given.attack and (
-            len(speaks) < least.min_evidence_per_claim or len(domains) < least.min_distinct_domains_per_claim
-        ):
-            # Targeted rework: a claim that falls short is searched for itself while there is time, before a second attack.
-            queries.insert(1, given.claim.text)
-        return await _brought(ctx, context, given, list(dict.fromkeys(queries))[: given.searches])
-
-    return run
+    cards, language = {card.id: card for card in given.cards}, given.setting.language
+    speaks = [
+        cards[fact.source_id]
+        for fact in given.facts
+        if ledger.held_against(given.claim.text, fact, cards[fact.source_id], language) != ledger.UNRELATED
+    ]
+    queries = [query for query in given.attack.queries if query.strip()][:2] if given.attack else []
+    domains = {publisher(card.url, card.site or card.author) for card in speaks}
+    least = given.wanted
+    if given.attack and (
+        len(speaks) < least.min_evidence_per_claim or len(domains) < least.min_distinct_domains_per_claim
+    ):
+        # Targeted rework: a claim that falls short is searched for itself while there is time, before a second attack.
+        queries.insert(1, given.claim.text)
+    return await _brought(ctx, context, given, list(dict.fromkeys(queries))[: given.searches])
 
 
 async def _brought(ctx: Ctx, context: RunContext, given: ClaimGiven, queries: list[str]) -> ClaimFound:
@@ -270,12 +248,14 @@ async def _brought(ctx: Ctx, context: RunContext, given: ClaimGiven, queries: li
 
 def to_read(claim: str, hits: tuple[Hit, ...], read: tuple[str, ...]) -> list[str]:
     """Choose what a counter-search reads: what its hits show to be about the claim's subject, independent sources first."""
-    subject = subject_of(claim)
+    subject = ledger.subject_of(claim)
     about = [
         hit.url
         for hit in hits
         for shown in (f"{hit.title} {hit.snippet}",)
-        if (names_held(subject, stems_of(shown)) if subject.names else shared(claim, shown) >= SAME_MATTER)
+        if (
+            names_held(subject, stems_of(shown)) if subject.names else ledger.shared(claim, shown) >= ledger.SAME_MATTER
+        )
     ]
     return sorted(about, key=lambda url: url in read)[:NEW_SOURCES]
 
@@ -284,14 +264,14 @@ async def _picked(context: RunContext, cards: tuple[SourceCard, ...], claim: str
     """Take the sentences of documents that speak of a claim's subject and measure: the body of a step, without a model."""
     facts: dict[str, Fact] = {}
     about: list[SourceCard] = []
-    subject = subject_of(claim)
+    subject = ledger.subject_of(claim)
     for card in cards:
         source = await context.text_of(card)
         if len(names_held(subject, stems_of(f"{source.title} {source.text}"))) < len(subject.names):
             continue
         about.append(card)
         own = spans(source.text)
-        for at in speaking(claim, [source.text[one.start : one.end] for one in own], card, SENTENCES):
+        for at in ledger.speaking(claim, [source.text[one.start : one.end] for one in own], card, SENTENCES):
             if fact := fact_of(PointedFact(sentences=(at + 1,), question=0, sure=0.7), source, own, claim):
                 facts.setdefault(fact.id, fact)
     return ClaimFound(facts=tuple(facts.values()), cards=tuple(about))

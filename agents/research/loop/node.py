@@ -2,7 +2,7 @@
 
 from agents.contracts.finding import Finding, LeadInput, NodeStatus, Problem
 from agents.contracts.frozen import Said
-from agents.core.port import Ctx, Handler
+from agents.core.port import Ctx
 from agents.core.time_policy import LEAD_SHARE
 from agents.research.loop.loop_decision import sources_of
 from agents.research.loop.rounds import COVERED, Rounds
@@ -17,36 +17,32 @@ UNMERGED = 2
 """Results of an inner executor that pass up as they are; more get a synthesizer (specification, section 5)."""
 
 
-def node_handler(context: RunContext) -> Handler:
+async def run_node(context: RunContext, ctx: Ctx, given: NodeGiven) -> Finding:
     """Run one executor's part of the plan, round by round."""
-
-    async def run(ctx: Ctx, given: NodeGiven) -> Finding:
-        started, node = ctx.elapsed, given.node
-        tell = teller(ctx, given.parent, given.role, given.title)
-        tell("searching", Said("{n} {n:branch|branches} side by side", n=len(node.children)), "searching:0")
-        went = Rounds(ctx, context, given, tell)
-        for phase in node.phases:
-            if not await went.phase(phase):
-                break
-        await went.write()
-        findings = tuple(went.findings)
-        status, note = graded(findings)
-        markdown, problems = "", tuple(went.problems)
-        written = tuple(finding for finding in findings if prose_of(finding))
-        if given.lead and len(written) > UNMERGED:
-            tell("writing", "what the branches say taken together", "writing:lead")
-            markdown, more = await _lead(ctx, context, given, written)
-            problems += more
-        said = note or Said("{n} of {all} branches delivered", n=len(written), all=len(findings))
-        tell(status, said, f"{status}:end")
-        found = Finding(
-            path=ctx.path, title=given.title, role=given.role, status=status, note=note, markdown=markdown,
-            children=findings, problems=problems, rounds=tuple(went.records), dispatched=tuple(went.dispatched),
-            skipped=tuple(went.skipped), open_questions=went.gaps, **spent(ctx, started),
-        )  # fmt: skip
-        return found if went.closed is None else RootFinding(closed=went.closed, **dict(found))
-
-    return run
+    started, node = ctx.elapsed, given.node
+    tell = teller(ctx, given.parent, given.role, given.title)
+    tell("searching", Said("{n} {n:branch|branches} side by side", n=len(node.children)), "searching:0")
+    went = Rounds(ctx, context, given, tell)
+    for phase in node.phases:
+        if not await went.phase(phase):
+            break
+    await went.write()
+    findings = tuple(went.findings)
+    status, note = graded(findings)
+    markdown, problems = "", tuple(went.problems)
+    written = tuple(finding for finding in findings if prose_of(finding))
+    if given.lead and len(written) > UNMERGED:
+        tell("writing", "what the branches say taken together", "writing:lead")
+        markdown, more = await _lead(ctx, context, given, written)
+        problems += more
+    said = note or Said("{n} of {all} branches delivered", n=len(written), all=len(findings))
+    tell(status, said, f"{status}:end")
+    found = Finding(
+        path=ctx.path, title=given.title, role=given.role, status=status, note=note, markdown=markdown,
+        children=findings, problems=problems, rounds=tuple(went.records), dispatched=tuple(went.dispatched),
+        skipped=tuple(went.skipped), open_questions=went.gaps, **spent(ctx, started),
+    )  # fmt: skip
+    return found if went.closed is None else RootFinding(closed=went.closed, **dict(found))
 
 
 async def _lead(

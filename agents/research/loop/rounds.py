@@ -27,6 +27,7 @@ from agents.core.events import Noted, RoundEnded
 from agents.core.port import Ctx, computed, together
 from agents.core.time_policy import Remaining, round_limits
 from agents.offline.judgements import reflect as steps_of
+from agents.research.loop import loop_decision as rules
 from agents.research.loop.after_reading import (
     at_hand,
     chosen_by_sweeps,
@@ -37,32 +38,6 @@ from agents.research.loop.after_reading import (
     touching,
 )
 from agents.research.loop.branch_retry import Again, ended
-from agents.research.loop.loop_decision import (
-    Decided,
-    came_to_nothing,
-    decide,
-    delta,
-    facts_of,
-    failed_queries,
-    insights_of,
-    lacks_a_fact,
-    leaves_on,
-    linked_from,
-    lowered,
-    named_addresses,
-    next_leaves,
-    nothing_answers,
-    raised_by,
-    retries_of,
-    sources_of,
-    statements_of,
-    summary_of,
-    topic_of,
-    topics_of,
-    unused,
-    with_steps,
-    without_invented,
-)
 from agents.research.loop.success import Success, met, novelty
 from agents.research.loop.topics import Dispatched
 from agents.research.reading.hold_extraction import WANTED
@@ -127,7 +102,7 @@ class Rounds:
         if self.records and self._stands(phase).met:
             return True
         self._phase = phase
-        self._read_before = len(sources_of(self.findings))
+        self._read_before = len(rules.sources_of(self.findings))
         while True:
             in_phase += 1
             left = self.loop.max_rounds - len(self.records)
@@ -140,7 +115,7 @@ class Rounds:
             # The last round is for what the sources disagree on, where they do.
             ends = not decided.decision.shouldContinue or (settles and left == 2)
             if settles and ends:
-                asked = leaves_on([claim.text for claim in contested(self._claims)], self._budget())
+                asked = rules.leaves_on([claim.text for claim in contested(self._claims)], self._budget())
                 self._proposed = (*asked, *self._proposed)[: self.loop.side_by_side]
             if ends:
                 goes_on = decided.cause in GOES_ON or (settles and decided.cause == "novelty")
@@ -149,14 +124,14 @@ class Rounds:
     def _stands(self, phase: Phase) -> Success:
         """Hold what was found so far against the gate of a phase; one for contradictions asks for nothing else."""
         every, open_ = self.findings, self._disputes()
-        found = met(phase.criteria, facts_of(every), sources_of(every), self.questions, open_)
+        found = met(phase.criteria, rules.facts_of(every), rules.sources_of(every), self.questions, open_)
         if not phase.criteria.contradictions_resolved:
             return found
         return replace(found, met=not open_, missing=found.missing if open_ else ())
 
     def _disputes(self) -> int:
         """Count what the sources do not agree on: by their own words, and about the claims."""
-        noted = sum("contradiction" in one.triggers for one in insights_of(self.findings))
+        noted = sum("contradiction" in one.triggers for one in rules.insights_of(self.findings))
         return noted + len(contested(self._claims))
 
     def _unmet_after(self, phase: Phase) -> Phase | None:
@@ -164,11 +139,11 @@ class Rounds:
         phases = self.given.node.phases
         return next((one for one in phases[phases.index(phase) + 1 :] if not self._stands(one).met), None)
 
-    def _next(self, decided: Decided) -> tuple[Leaf | Node, ...]:
+    def _next(self, decided: rules.Decided) -> tuple[Leaf | Node, ...]:
         if self._reflection is None:
             return ()
-        wide = len(self.given.node.phases) > 1 and came_to_nothing(self.findings)
-        leaves = next_leaves(decided.decision, decided.topics, self._reflection.gaps, self._budget(), sweep=wide)
+        wide = len(self.given.node.phases) > 1 and rules.came_to_nothing(self.findings)
+        leaves = rules.next_leaves(decided.decision, decided.topics, self._reflection.gaps, self._budget(), sweep=wide)
         # What discovery leaves chose so far is read by those leaves of later rounds that it concerns.
         chosen = chosen_by_sweeps(self.findings)
         following = (
@@ -185,7 +160,7 @@ class Rounds:
             update={"searches": min(planned.searches, LATER_SEARCHES), "sources": min(planned.sources, LATER_SOURCES)}
         )
 
-    async def _round(self, phase: Phase, in_phase: int, max_rounds: int) -> Decided:
+    async def _round(self, phase: Phase, in_phase: int, max_rounds: int) -> rules.Decided:
         number, self.closed = len(self.records) + 1, None
         chosen, dispatch = await self._dispatch(number)
         before = len(self.findings)
@@ -199,17 +174,17 @@ class Rounds:
         self.findings[before:] = shared_out(read, asked)
         self._tell_empty()
         new = tuple(self.findings[before:])
-        said = "\n".join(fact.statement for fact in facts_of(new))
+        said = "\n".join(fact.statement for fact in rules.facts_of(new))
         fresh = novelty(said, self._notes) if self._notes else (1.0 if said else 0.0)
-        known = {fact.id for fact in facts_of(self.findings[:before])}
-        found = [fact for fact in facts_of(new) if fact.id not in known]
+        known = {fact.id for fact in rules.facts_of(self.findings[:before])}
+        found = [fact for fact in rules.facts_of(new) if fact.id not in known]
         self._notes = f"{self._notes}\n{said}"
         everything = tuple(self.findings)
         self._claims = await computed(at_hand, self.given.setting, self._so_far())
         disputes, after = self._disputes(), self._stands(phase)
-        adopted = not lowered(self._before, after)
+        adopted = not rules.lowered(self._before, after)
         if not adopted:
-            self.findings[before:] = unused(new)
+            self.findings[before:] = rules.unused(new)
             self._settled |= {one.path for one in new}
         following = self._unmet_after(phase) if number < self.loop.max_rounds else None
         # The next phase works on what the reflection asks for.
@@ -230,18 +205,20 @@ class Rounds:
             await self.write()
         if self._reflection is not None and (hungry := starved(self.given.node, self.findings, self._starved)):
             self._starved |= hungry
-            gaps = tuple(f"“{topic_of(leaf)}” has only the sources that a sweep chose." for leaf in hungry.values())
+            gaps = tuple(
+                f"“{rules.topic_of(leaf)}” has only the sources that a sweep chose." for leaf in hungry.values()
+            )
             wanted = {"gaps": (*self._reflection.gaps, *gaps), "new_queries": (*hungry, *self._reflection.new_queries)}
             self._reflection = self._reflection.model_copy(update={"sufficient": False, **wanted})
-        decided = decide(
+        decided = rules.decide(
             iteration=in_phase, max_iterations=max(1, max_rounds), reflection=self._reflection,
             left_s=(left := self.ctx.collecting_left), reserve_s=0.0 if left else 1.0,
-            retries=retries_of(everything), criteria_met=after.met, novelty=None if number == 1 else fresh,
+            retries=rules.retries_of(everything), criteria_met=after.met, novelty=None if number == 1 else fresh,
             novelty_threshold=self.loop.novelty_threshold, early_termination=self.loop.early_termination,
-            finishing=self.ctx.finishing, summary=summary_of(new, found),
+            finishing=self.ctx.finishing, summary=rules.summary_of(new, found),
         )  # fmt: skip
         update: dict[str, object] = {}
-        link = next(iter(linked_from(everything)), None)
+        link = next(iter(rules.linked_from(everything)), None)
         if decided.decision.shouldContinue and not decided.decision.urlToSearch and link and link.priority >= WANTED:
             # What a source points at for the very question is read, though the reflection named no address.
             update["urlToSearch"] = link.url
@@ -258,7 +235,7 @@ class Rounds:
         record = RoundRecord(
             node=self.ctx.path, round=number, phase=phase.title, decision=decided.decision, reason=decided.reason,
             tag=decided.tag,
-            delta=delta(self._before, after, len(found), len({f.source_id for f in found}), len(dispatch.skipped)),
+            delta=rules.delta(self._before, after, len(found), len({f.source_id for f in found}), len(dispatch.skipped)),
             confidence=after.confidence,
             judged=self._reflection.confidence if self._reflection and self._is_asked else None,
             coverage=after.coverage, contradictions=disputes, novelty=fresh, adopted=adopted,
@@ -298,7 +275,7 @@ class Rounds:
 
     async def _dispatch(self, number: int) -> tuple[list[tuple[str, Leaf | Node]], Dispatched]:
         """Have the job's ledger say which proposed topics are new; executors of the plan are never dropped."""
-        topics = topics_of(self._proposed)
+        topics = rules.topics_of(self._proposed)
         # A leaf that only reads what is named searches for no topic, so it can't repeat one.
         leaf_topics = tuple(topic for topic, child in topics.items() if isinstance(child, Leaf) and child.searches)
         bound = self.loop.side_by_side if number > 1 else max(len(leaf_topics), 1)
@@ -345,7 +322,7 @@ class Rounds:
                     node=child, setting=given.setting, parent=ctx.path, title=child.title, siblings=given.siblings,
                     tried=given.tried,
                 )  # fmt: skip
-            self._teller(key, below)("queued", topic_of(child), f"queued:{key}")
+            self._teller(key, below)("queued", rules.topic_of(child), f"queued:{key}")
             items.append((runs, key, below))
             self._again.ran(runs, key, below)
         limits = self._share(len(items), last=last)
@@ -382,7 +359,7 @@ class Rounds:
         """Narrow what a leaf may read to its share of the sources that its phase has left."""
         if (most := self._phase.sources) is None:
             return leaf
-        left = most - (len(sources_of(self.findings)) - self._read_before)
+        left = most - (len(rules.sources_of(self.findings)) - self._read_before)
         sources = min(leaf.budget.sources, max(1, left // max(1, beside)))
         return leaf.model_copy(update={"budget": leaf.budget.model_copy(update={"sources": sources})})
 
@@ -398,14 +375,14 @@ class Rounds:
         ctx, setting, findings = self.ctx, self.given.setting, self.findings
         # Where every search failed and nothing is known, other topics would fail alike (the leaves tried other words).
         # What is known from earlier runs was reflected on when it was found.
-        known = bool(facts := facts_of(findings)) and all(fact.known_since for fact in facts)
-        if ctx.finishing or ctx.collecting_left == 0 or nothing_answers(findings) or known:
+        known = bool(facts := rules.facts_of(findings)) and all(fact.known_since for fact in facts)
+        if ctx.finishing or ctx.collecting_left == 0 or rules.nothing_answers(findings) or known:
             return None
         return ReflectionInput(
             query=setting.query, objective=self.given.node.objective, questions=tuple(self.questions),
-            statements=statements_of(findings), missing=lacking, dispatched=dispatch.known,
-            exhausted=retries_of(findings).exhausted(), failed_queries=failed_queries(findings),
-            raised=raised_by(findings), linked=tuple(f"{one.url}: {one.context}" for one in linked_from(findings)),
+            statements=rules.statements_of(findings), missing=lacking, dispatched=dispatch.known,
+            exhausted=rules.retries_of(findings).exhausted(), failed_queries=rules.failed_queries(findings),
+            raised=rules.raised_by(findings), linked=tuple(f"{one.url}: {one.context}" for one in rules.linked_from(findings)),
             round=number, max_rounds=max(number, max_rounds),
             minutes_left=None if ctx.left is None else round(ctx.left / 60, 1), language=setting.language,
             query_type=setting.query_type, today=setting.today,
@@ -416,7 +393,7 @@ class Rounds:
     ) -> ReflectionResponse | None:
         """Reflect; and where code sees nothing left to do either, close the run while its last sections are written."""
         steps = bool(asking and lacking and self._is_asked)
-        steps = steps and lacks_a_fact(self.given.setting.query, self.findings)
+        steps = steps and rules.lacks_a_fact(self.given.setting.query, self.findings)
         task = self.given.closing
         several = sum(bool(one.facts) for one in self.findings) > 1
         hungry = starved(self.given.node, self.findings, self._starved)
@@ -435,9 +412,9 @@ class Rounds:
             self.problems += problems
         if reflection is None or asking is None:
             return None
-        reflection = without_invented(reflection, named_addresses(self.findings))
+        reflection = rules.without_invented(reflection, rules.named_addresses(self.findings))
         # Which names the answers brought in is seen by code too: a small model often stops before the next step.
-        return with_steps(reflection, await computed(steps_of, asking)) if steps else reflection
+        return rules.with_steps(reflection, await computed(steps_of, asking)) if steps else reflection
 
     def _so_far(self) -> Finding:
         return Finding(

@@ -30,7 +30,7 @@ from agents.contracts.plan import SuccessCriteria as Criteria
 from agents.contracts.sources import CorpusSurvey
 from agents.core.budget import Deadline
 from agents.core.errors import StepFailed
-from agents.core.port import Ctx, Handler
+from agents.core.port import Ctx
 from agents.core.role import RoleAnswer
 from agents.core.time_policy import PLANNING_SHARE
 from agents.nlp.tokens import content_words, language_of, years_in
@@ -70,27 +70,23 @@ class DraftGiven(Frozen):
     brief: Brief
 
 
-def draft_handler(context: RunContext, limits: CapOverrides) -> Handler:
+async def run_draft(context: RunContext, limits: CapOverrides, ctx: Ctx, given: DraftGiven) -> Plan:
     """Draft the plan of one query."""
-
-    async def run(ctx: Ctx, given: DraftGiven) -> Plan:
-        survey = CorpusSurvey()
-        with contextlib.suppress(StepFailed):  # a plan can do without
-            survey = await ctx.call("survey", "0", context.survey, given.query.text, gives=CorpusSurvey, pool="local")
-        planning = planning_for(given.query, given.brief, limits, survey)
-        # A query that only asks for facts about what it names, with nothing else to heed, is its own plan.
-        own = not planning.known and asks_for_facts(given.query.text)
-        planner = context.by_code(PLANNER.name) if own else context
-        ahead = begun(context, given.brief, planning) if planner is context and context.ahead is not None else None
-        asked = await ctx.call(
-            "planner", "0", planner.ask, PLANNER, planning, ctx.within(PLANNING_SHARE), None, ahead and ahead.take,
-            gives=RoleAnswer[PlanTree],
-        )  # fmt: skip
-        plan = plan_of(asked.output, planning, bounds_of(given.brief))
-        # Facts that are asked for together stand in the same documents: one leaf reads them.
-        return in_leaves(plan, 1, MOST_SOURCES_PER_LEAF) if own and context.models[EXTRACTOR.name].reasons else plan
-
-    return run
+    survey = CorpusSurvey()
+    with contextlib.suppress(StepFailed):  # a plan can do without
+        survey = await ctx.call("survey", "0", context.survey, given.query.text, gives=CorpusSurvey, pool="local")
+    planning = planning_for(given.query, given.brief, limits, survey)
+    # A query that only asks for facts about what it names, with nothing else to heed, is its own plan.
+    own = not planning.known and asks_for_facts(given.query.text)
+    planner = context.by_code(PLANNER.name) if own else context
+    ahead = begun(context, given.brief, planning) if planner is context and context.ahead is not None else None
+    asked = await ctx.call(
+        "planner", "0", planner.ask, PLANNER, planning, ctx.within(PLANNING_SHARE), None, ahead and ahead.take,
+        gives=RoleAnswer[PlanTree],
+    )  # fmt: skip
+    plan = plan_of(asked.output, planning, bounds_of(given.brief))
+    # Facts that are asked for together stand in the same documents: one leaf reads them.
+    return in_leaves(plan, 1, MOST_SOURCES_PER_LEAF) if own and context.models[EXTRACTOR.name].reasons else plan
 
 
 class Begun:

@@ -59,71 +59,67 @@ def composed_rubric(leaf: Leaf, siblings: tuple[str, ...], found: tuple[str, ...
     return " ".join(parts)
 
 
-def leaf_handler(context: RunContext) -> Handler:
+async def run_leaf(context: RunContext, ctx: Ctx, given: LeafGiven) -> Finding:
     """Work through one leaf."""
+    started, leaf = ctx.elapsed, given.leaf
 
-    async def run(ctx: Ctx, given: LeafGiven) -> Finding:
-        started, leaf = ctx.elapsed, given.leaf
-
-        tell = teller(ctx, given.parent, "leaf", leaf.title)
-        late = ctx.collecting_left == 0 and not ctx.finishing
-        if ctx.finishing or ctx.left == 0:
-            tell("stopped", "you asked to finish" if ctx.finishing else "time is kept for writing")
-            return Finding(path=ctx.path, title=leaf.title, role="leaf", status="stopped", note=not_begun(ctx))
-        if given.failures >= MAX_ATTEMPTS and not leaf.sources:
-            tell("failed", GIVEN_UP)
-            return Finding(
-                path=ctx.path, title=leaf.title, role="leaf", status="failed", note=GIVEN_UP, attempts=given.tried
-            )
-        urls = list(dict.fromkeys(leaf.sources))
-        found = Found()
-        if leaf.searches:
-            tell("searching", leaf.searches[0])
-            found = await search_for(ctx, context, given, ctx.writing(LATE_SEARCH_SHARE) if late else ctx.deadline)
-            urls += [hit.url for hit in found.hits if hit.url not in urls]
-        urls = await _own(ctx, context, given, urls)
-        if urls and STOPPED not in found.cut:
-            tell("reading", Said("{n} {n:source|sources}", n=len(urls)))
-        read = await _read(ctx, urls, given, late=late)
-        # The offline engine has ranked its sentences; what a model points at for a fact is held against the others.
-        together, asked = given.setting.loop.read_together, sub_questions(leaf)
-        weighed = given.setting.query if together and asks_for_facts(given.setting.query) else ""
-        got = gathered(read, asked, given.beside, query=weighed)
-        read_again = frozenset(one.card.id for one in read.values() if one.card)
-        # What is looked up was quoted already, page by page, where the model left it open.
-        unread = together and context.fallback is not None and not weighed
-        if read_again and unread and not (got.facts or ctx.finishing):
-            read = await _read(ctx, urls, given, late=late, pointless=True)
-            got = gathered(read, asked, given.beside)
-        done, rejected, problems = read.values(), got.rejected, got.problems
-        facts, sources = joined(given, got, read_again)
-        attempts = found.attempts + tuple(
-            RetryEntry(key=url, attempts=0 if one.given_up else 1, status="exhausted" if one.given_up else "pending")
-            for url, one in read.items()
-            if one.unread
-        )
-        cut = found.cut | {one.cut for one in done if one.cut}
-        status, note = graded(found.records, rejected, problems, len(read), found_any=bool(facts))
-        if STOPPED in cut:
-            status, note = "stopped", stopped_with(facts, sources)
-        elif cut:
-            status, note = ("partial" if facts else "stopped"), (facts and note) or Said(SHORTENED)
-        if facts and not cut:
-            tell("writing", kept(facts, sources))  # as soon as those beside it were read
-        elif status == "empty" and given.beside:
-            tell("reading", AWAITS, "awaits")  # how it ended is said when the round has shared out what it read
-        elif not facts:
-            tell(status, note)
-        stood_in = next((one.stood_in for one in done if one.stood_in), "")
+    tell = teller(ctx, given.parent, "leaf", leaf.title)
+    late = ctx.collecting_left == 0 and not ctx.finishing
+    if ctx.finishing or ctx.left == 0:
+        tell("stopped", "you asked to finish" if ctx.finishing else "time is kept for writing")
+        return Finding(path=ctx.path, title=leaf.title, role="leaf", status="stopped", note=not_begun(ctx))
+    if given.failures >= MAX_ATTEMPTS and not leaf.sources:
+        tell("failed", GIVEN_UP)
         return Finding(
-            path=ctx.path, title=leaf.title, role="leaf", status=status, note=note, facts=facts, sources=sources,
-            rejected=rejected, searches=found.records, attempts=attempts, attempt_number=attempt_number(attempts, leaf),
-            ended="stopped" if STOPPED in cut else "", asked=asked, engine_note=stood_in if facts else "",
-            insights=tuple(one.reading.insights for one in done if one.reading.insights is not None),
-            problems=(*problems, *_failed_searches(ctx.path, found.records)), **spent(ctx, started),
-        )  # fmt: skip
-
-    return run
+            path=ctx.path, title=leaf.title, role="leaf", status="failed", note=GIVEN_UP, attempts=given.tried
+        )
+    urls = list(dict.fromkeys(leaf.sources))
+    found = Found()
+    if leaf.searches:
+        tell("searching", leaf.searches[0])
+        found = await search_for(ctx, context, given, ctx.writing(LATE_SEARCH_SHARE) if late else ctx.deadline)
+        urls += [hit.url for hit in found.hits if hit.url not in urls]
+    urls = await _own(ctx, context, given, urls)
+    if urls and STOPPED not in found.cut:
+        tell("reading", Said("{n} {n:source|sources}", n=len(urls)))
+    read = await _read(ctx, urls, given, late=late)
+    # The offline engine has ranked its sentences; what a model points at for a fact is held against the others.
+    together, asked = given.setting.loop.read_together, sub_questions(leaf)
+    weighed = given.setting.query if together and asks_for_facts(given.setting.query) else ""
+    got = gathered(read, asked, given.beside, query=weighed)
+    read_again = frozenset(one.card.id for one in read.values() if one.card)
+    # What is looked up was quoted already, page by page, where the model left it open.
+    unread = together and context.fallback is not None and not weighed
+    if read_again and unread and not (got.facts or ctx.finishing):
+        read = await _read(ctx, urls, given, late=late, pointless=True)
+        got = gathered(read, asked, given.beside)
+    done, rejected, problems = read.values(), got.rejected, got.problems
+    facts, sources = joined(given, got, read_again)
+    attempts = found.attempts + tuple(
+        RetryEntry(key=url, attempts=0 if one.given_up else 1, status="exhausted" if one.given_up else "pending")
+        for url, one in read.items()
+        if one.unread
+    )
+    cut = found.cut | {one.cut for one in done if one.cut}
+    status, note = graded(found.records, rejected, problems, len(read), found_any=bool(facts))
+    if STOPPED in cut:
+        status, note = "stopped", stopped_with(facts, sources)
+    elif cut:
+        status, note = ("partial" if facts else "stopped"), (facts and note) or Said(SHORTENED)
+    if facts and not cut:
+        tell("writing", kept(facts, sources))  # as soon as those beside it were read
+    elif status == "empty" and given.beside:
+        tell("reading", AWAITS, "awaits")  # how it ended is said when the round has shared out what it read
+    elif not facts:
+        tell(status, note)
+    stood_in = next((one.stood_in for one in done if one.stood_in), "")
+    return Finding(
+        path=ctx.path, title=leaf.title, role="leaf", status=status, note=note, facts=facts, sources=sources,
+        rejected=rejected, searches=found.records, attempts=attempts, attempt_number=attempt_number(attempts, leaf),
+        ended="stopped" if STOPPED in cut else "", asked=asked, engine_note=stood_in if facts else "",
+        insights=tuple(one.reading.insights for one in done if one.reading.insights is not None),
+        problems=(*problems, *_failed_searches(ctx.path, found.records)), **spent(ctx, started),
+    )  # fmt: skip
 
 
 async def _own(ctx: Ctx, context: RunContext, given: LeafGiven, urls: list[str]) -> list[str]:

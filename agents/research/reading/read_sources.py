@@ -14,7 +14,7 @@ from agents.contracts.sources import Source, SourceCard
 from agents.core.budget import Deadline, Usage
 from agents.core.errors import SourceError, StepFailed
 from agents.core.events import Charged, Event, SourceRead, SourceRejected
-from agents.core.port import Ctx, Handler, computed
+from agents.core.port import Ctx, computed
 from agents.core.role import RoleAnswer
 from agents.core.time_policy import LATE_READ_SHARE, LATE_SEARCH_SHARE
 from agents.nlp.lang import spans
@@ -166,36 +166,32 @@ def _shares(sizes: Sequence[int], room: int) -> list[int]:
     return shares
 
 
-def source_handler(context: RunContext) -> Handler:
+async def run_source(context: RunContext, ctx: Ctx, given: SourceGiven) -> SourcesDone:
     """Read sources: fetch them side by side, then extract from them, short ones together."""
-
-    async def run(ctx: Ctx, given: SourceGiven) -> SourcesDone:
-        leaf = ctx.path.rsplit("/", 1)[0]
-        finding = ctx.writing(LATE_SEARCH_SHARE) if given.late else ctx.deadline
-        deadline = ctx.writing(LATE_READ_SHARE) if given.late else ctx.deadline
-        fetching = [(Source.id_of(url), url, finding) for url in given.urls]
-        fetched = await ctx.fan("fetch", context.fetch, fetching, gives=SourceCard, pool="web")
-        done: dict[str, SourceDone] = {}
-        cards: dict[str, SourceCard] = {}
-        for url, one in zip(given.urls, fetched, strict=True):
-            await context.note_fetched(url, ctx.path, one)
-            if isinstance(one, SourceCard):
-                cards[url] = one
-            elif one.type in CUT:
-                raise one
-            else:
-                unread = one.type == "SourceError" and one.fault != "ruled_out"
-                refused = _refused(ctx, leaf, url, one, "empty" if unread else "")
-                done[url] = refused.model_copy(update={"unread": unread, "given_up": one.fault == "given_up"})
-        batches = batched(list(cards.values()))
-        extracting = [(batch[0].id, context, batch, given, deadline) for batch in batches]
-        extracted = await ctx.fan("extract", extract, extracting, gives=Extracted)
-        by_card: dict[str, SourceDone] = {}
-        for batch, result in zip(batches, extracted, strict=True):
-            by_card |= _of_batch(ctx, leaf, batch, result)
-        return SourcesDone(sources=tuple(done.get(url) or by_card[cards[url].id] for url in given.urls))
-
-    return run
+    leaf = ctx.path.rsplit("/", 1)[0]
+    finding = ctx.writing(LATE_SEARCH_SHARE) if given.late else ctx.deadline
+    deadline = ctx.writing(LATE_READ_SHARE) if given.late else ctx.deadline
+    fetching = [(Source.id_of(url), url, finding) for url in given.urls]
+    fetched = await ctx.fan("fetch", context.fetch, fetching, gives=SourceCard, pool="web")
+    done: dict[str, SourceDone] = {}
+    cards: dict[str, SourceCard] = {}
+    for url, one in zip(given.urls, fetched, strict=True):
+        await context.note_fetched(url, ctx.path, one)
+        if isinstance(one, SourceCard):
+            cards[url] = one
+        elif one.type in CUT:
+            raise one
+        else:
+            unread = one.type == "SourceError" and one.fault != "ruled_out"
+            refused = _refused(ctx, leaf, url, one, "empty" if unread else "")
+            done[url] = refused.model_copy(update={"unread": unread, "given_up": one.fault == "given_up"})
+    batches = batched(list(cards.values()))
+    extracting = [(batch[0].id, context, batch, given, deadline) for batch in batches]
+    extracted = await ctx.fan("extract", extract, extracting, gives=Extracted)
+    by_card: dict[str, SourceDone] = {}
+    for batch, result in zip(batches, extracted, strict=True):
+        by_card |= _of_batch(ctx, leaf, batch, result)
+    return SourcesDone(sources=tuple(done.get(url) or by_card[cards[url].id] for url in given.urls))
 
 
 def batched(cards: Sequence[SourceCard]) -> list[tuple[SourceCard, ...]]:

@@ -24,7 +24,7 @@ from agents.contracts.sources import (
 )
 from agents.core.errors import StepFailed
 from agents.core.events import SourceRead, SourceRejected
-from agents.core.port import Ctx, Handler
+from agents.core.port import Ctx
 from agents.core.role import RoleAnswer
 from agents.core.time_policy import SCOUT_SHARE
 from agents.nlp.tokens import content_words
@@ -62,13 +62,9 @@ NOT_REACHED = "skipped: stronger sources were enough"
 OUT_OF_TIME = "not read: the sweep's time was up"
 
 
-def scout_handler(context: RunContext) -> Handler:
+async def run_scout(context: RunContext, ctx: Ctx, given: LeafGiven) -> Finding:
     """Work through one discovery leaf."""
-
-    async def run(ctx: Ctx, given: LeafGiven) -> Finding:
-        return await _Sweep(ctx, context, given).run()
-
-    return run
+    return await _Sweep(ctx, context, given).run()
 
 
 class _Sweep:

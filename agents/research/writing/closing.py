@@ -13,7 +13,7 @@ from agents.contracts.finding import AnsweredBy, Finding, Frame, FrameInput, Pro
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import ReflectionInput, ReflectionResponse
 from agents.core.events import JobChanged
-from agents.core.port import Ctx, Handler, computed, together
+from agents.core.port import Ctx, computed, together
 from agents.core.time_policy import FRAME_SHARE, REFLECTION_SHARE
 from agents.offline.questions import Question, parts_of, read_alone
 from agents.research.challenge.challenge import Challenged, ChallengeGiven
@@ -68,21 +68,17 @@ class RoundEnd(Frozen):
     closed: Closed | None = None
 
 
-def end_handler(context: RunContext) -> Handler:
+async def run_end(context: RunContext, ctx: Ctx, given: EndGiven) -> RoundEnd:
     """Reflect on a round; where that asks for nothing more, close the run while the last sections are written."""
-
-    async def run(ctx: Ctx, given: EndGiven) -> RoundEnd:
-        reflection, problems = await reflect(ctx, context, given.asking, "0")
-        goes_on = reflection is not None and not reflection.sufficient and bool(reflection.new_queries)
-        if goes_on or ctx.again != given.again:
-            return RoundEnd(reflection=reflection, problems=problems)
-        # Nothing is collected any more: what is said to the run from now on reaches the closing only.
-        if given.finding.all_facts():
-            ctx.emit("stage:challenging", JobChanged(status="running", stage="challenging"))
-        closed = await close(ctx, context, given.task, (given.finding,), (given.setting,))
-        return RoundEnd(reflection=reflection, problems=problems, closed=closed)
-
-    return run
+    reflection, problems = await reflect(ctx, context, given.asking, "0")
+    goes_on = reflection is not None and not reflection.sufficient and bool(reflection.new_queries)
+    if goes_on or ctx.again != given.again:
+        return RoundEnd(reflection=reflection, problems=problems)
+    # Nothing is collected any more: what is said to the run from now on reaches the closing only.
+    if given.finding.all_facts():
+        ctx.emit("stage:challenging", JobChanged(status="running", stage="challenging"))
+    closed = await close(ctx, context, given.task, (given.finding,), (given.setting,))
+    return RoundEnd(reflection=reflection, problems=problems, closed=closed)
 
 
 async def reflect(

@@ -16,7 +16,7 @@ from agents.contracts.sources import SourceCard
 from agents.core.budget import Deadline
 from agents.core.errors import StepFailed
 from agents.core.events import SectionDraft, SectionWritten
-from agents.core.port import Ctx, Handler, computed
+from agents.core.port import Ctx, computed
 from agents.core.role import RoleAnswer
 from agents.nlp.tokens import language_of
 from agents.offline.questions import asks_for_facts, parts_of
@@ -126,46 +126,42 @@ class Written(NamedTuple):
     """Why its quotes are listed in the place of prose."""
 
 
-def section_handler(context: RunContext) -> Handler:
+async def run_section(context: RunContext, ctx: Ctx, given: SectionGiven) -> Finding:
     """Write the section of one leaf."""
+    found, started = given.finding, ctx.elapsed
+    tell = teller(ctx, given.leaf.parent, "leaf", found.title, found.path)
 
-    async def run(ctx: Ctx, given: SectionGiven) -> Finding:
-        found, started = given.finding, ctx.elapsed
-        tell = teller(ctx, given.leaf.parent, "leaf", found.title, found.path)
-
-        if found.status in {"empty", "failed"}:  # as the others it was told when it was read
-            tell("writing", kept(found.facts, found.sources))
-        written = await write_section(
-            ctx, context, "0", given, ctx.last_deadline,
-            lambda sentence: SectionDraft(node=found.path, title=found.title, text=sentence),
-        )  # fmt: skip
-        ctx.emit("section", SectionWritten(node=found.path, title=found.title, words=len(written.markdown.split())))
-        status, note, ended, problems = found.status, found.note, found.ended, found.problems
-        if status in {"empty", "failed"}:  # what it read said nothing, but what was read beside it did
-            broken = [problem for problem in problems if problem.type != "SearchError"]
-            tried = len(found.sources) + len(found.rejected) + len(broken)
-            status, note = graded(found.searches, found.rejected, broken, tried, found_any=True)
-        if (failure := written.failure) is not None:
-            if failure.type == STOPPED:
-                status, note, ended = "stopped", stopped_with(found.facts, found.sources), "stopped"
-            elif status != "stopped":
-                by_code = "the section could not be written; its quotes are listed"
-                status, note = "partial", note or Said(SHORTENED if failure.type in CUT else by_code)
-            if failure.type not in CUT:
-                problems = (*problems, failure.problem())
-        tell(status, note or kept(found.facts, found.sources, "kept"))
-        cost = spent(ctx, started)
-        known = found.cost_usd is not None and cost["cost_usd"] is not None
-        dollars = (found.cost_usd or 0.0) + (cost["cost_usd"] or 0.0)
-        update: dict[str, object] = {
-            "status": status, "note": note, "ended": ended, "markdown": written.markdown, "verdicts": given.verdicts,
-            "engine_note": found.engine_note or written.stood_in, "problems": problems,
-            "seconds": (found.seconds or 0.0) + cost["seconds"], "tokens": found.tokens + cost["tokens"],
-            "cost_usd": dollars if known else None,
-        }  # fmt: skip
-        return found.model_copy(update=update)
-
-    return run
+    if found.status in {"empty", "failed"}:  # as the others it was told when it was read
+        tell("writing", kept(found.facts, found.sources))
+    written = await write_section(
+        ctx, context, "0", given, ctx.last_deadline,
+        lambda sentence: SectionDraft(node=found.path, title=found.title, text=sentence),
+    )  # fmt: skip
+    ctx.emit("section", SectionWritten(node=found.path, title=found.title, words=len(written.markdown.split())))
+    status, note, ended, problems = found.status, found.note, found.ended, found.problems
+    if status in {"empty", "failed"}:  # what it read said nothing, but what was read beside it did
+        broken = [problem for problem in problems if problem.type != "SearchError"]
+        tried = len(found.sources) + len(found.rejected) + len(broken)
+        status, note = graded(found.searches, found.rejected, broken, tried, found_any=True)
+    if (failure := written.failure) is not None:
+        if failure.type == STOPPED:
+            status, note, ended = "stopped", stopped_with(found.facts, found.sources), "stopped"
+        elif status != "stopped":
+            by_code = "the section could not be written; its quotes are listed"
+            status, note = "partial", note or Said(SHORTENED if failure.type in CUT else by_code)
+        if failure.type not in CUT:
+            problems = (*problems, failure.problem())
+    tell(status, note or kept(found.facts, found.sources, "kept"))
+    cost = spent(ctx, started)
+    known = found.cost_usd is not None and cost["cost_usd"] is not None
+    dollars = (found.cost_usd or 0.0) + (cost["cost_usd"] or 0.0)
+    update: dict[str, object] = {
+        "status": status, "note": note, "ended": ended, "markdown": written.markdown, "verdicts": given.verdicts,
+        "engine_note": found.engine_note or written.stood_in, "problems": problems,
+        "seconds": (found.seconds or 0.0) + cost["seconds"], "tokens": found.tokens + cost["tokens"],
+        "cost_usd": dollars if known else None,
+    }  # fmt: skip
+    return found.model_copy(update=update)
 
 
 class Draft:

@@ -10,7 +10,7 @@ from agents.contracts.report import Actual, Outcome, ReportDocument
 from agents.contracts.verification import EVIDENCE_GATE, JudgeInput, Judgement, SentenceCheck, Truth
 from agents.core.errors import StepFailed
 from agents.core.events import JobChanged, Noted
-from agents.core.port import Ctx, Handler, together
+from agents.core.port import Ctx, together
 from agents.core.role import RoleAnswer
 from agents.core.time_policy import REWRITE_SHARE
 from agents.report.document import build
@@ -176,15 +176,11 @@ class ToCheck(Frozen):
     findings: tuple[Finding, ...]
 
 
-def check_handler(context: RunContext, *, reasons: bool) -> Handler:
+async def run_check(context: RunContext, ctx: Ctx, given: ToCheck, *, reasons: bool) -> Checks:
     """Check the sentences of all sections."""
-
-    async def run(ctx: Ctx, given: ToCheck) -> Checks:
-        outcome = Outcome(contract=given.contract, findings=given.findings, frame=None)
-        draft = build(ctx.job_id, outcome, Actual(), engine="", reasons=reasons)
-        return await verify(ctx, context, draft, given.findings, ask_model=reasons) if draft.references else Checks()
-
-    return run
+    outcome = Outcome(contract=given.contract, findings=given.findings, frame=None)
+    draft = build(ctx.job_id, outcome, Actual(), engine="", reasons=reasons)
+    return await verify(ctx, context, draft, given.findings, ask_model=reasons) if draft.references else Checks()
 
 
 async def _judge(
