@@ -23,22 +23,13 @@ from agents.core.port import Ctx, Handler, Handlers, computed
 from agents.memory.knowledge import KnowledgeStore, MemoryDown, in_time
 from agents.nlp.tokens import content_words
 from agents.offline.questions import LOOKUPS, Question, parts_of
+from agents.research import remembering
 from agents.research.loop.topics import beyond, compare
 from agents.research.planning.drafting import DraftGiven, plan_by
 from agents.research.planning.freeze_contract import with_leaves
 from agents.research.reading.answering import answers, is_foreign
 from agents.research.reading.leaf import SOURCES_OF_A_LOOKUP, sub_questions
 from agents.research.reading.searching import LeafGiven, Setting, query_of
-from agents.research.remembering import (
-    OPENING_S,
-    RECALL_S,
-    REMEMBER_S,
-    KeptAnswers,
-    Remembering,
-    keeps,
-    reading_key,
-    says_the_same,
-)
 from agents.research.run_context import RunContext
 from agents.research.writing.sections import spread
 from agents.search.scope_filter import enforced
@@ -100,7 +91,7 @@ class KnownPlan(Frozen):
     fault: str = ""
 
 
-class Recollection(KeptAnswers):
+class Recollection(remembering.KeptAnswers):
     """One user's knowledge base in one run: the bodies of the steps that ask it and add to it."""
 
     def __init__(self, store: KnowledgeStore, owner: str, texts: Texts, now: Callable[[], datetime]) -> None:
@@ -119,15 +110,15 @@ class Recollection(KeptAnswers):
         """Open the knowledge base once in a run, for all branches that ask at the same time."""
         if self._opening is None:
             self._opening = asyncio.ensure_future(self.store.search(self.owner, "first words", limit=1))
-        await in_time(asyncio.shield(self._opening), OPENING_S)
+        await in_time(asyncio.shield(self._opening), remembering.OPENING_S)
 
     async def _found(self, text: str, kinds: tuple[MemoryKind, ...], limit: int) -> tuple[Remembered, ...]:
         await self._opened()
-        return await in_time(self.store.search(self.owner, text, Selection(kinds=kinds), limit), RECALL_S)
+        return await in_time(self.store.search(self.owner, text, Selection(kinds=kinds), limit), remembering.RECALL_S)
 
     async def _got(self, where: Selection) -> tuple[Remembered, ...]:
         await self._opened()
-        return await in_time(self.store.get(self.owner, where), RECALL_S)
+        return await in_time(self.store.get(self.owner, where), remembering.RECALL_S)
 
     async def recall(self, questions: tuple[str, ...], setting: Setting, leaf: str = "") -> Recalled:
         """Find the facts that answer questions, as far as they are fresh enough and within the limits of the run.
@@ -162,13 +153,13 @@ class Recollection(KeptAnswers):
         if not stands and now.id == card.id:
             with contextlib.suppress(SourceError):  # what it said then is not kept any more
                 before, after = [await self.texts.get(one.text_hash) for one in (card, now)]
-                stands = await computed(says_the_same, before, after, quotes)
+                stands = await computed(remembering.says_the_same, before, after, quotes)
         return Rechecked(card=card.model_copy(update={"retrieved": now.retrieved}), stands=stands)
 
     async def _known(self, questions: tuple[str, ...], setting: Setting, leaf: str = "") -> Recalled:
-        keep = min(keeps(one, setting.query_type, setting.today) for one in questions)
+        keep = min(remembering.keeps(one, setting.query_type, setting.today) for one in questions)
         # What a leaf that asked just this came to, all of it and in its order: whoever writes over it is asked the same.
-        for whole in await self._got(Selection(ids=(reading_key(*questions),))):
+        for whole in await self._got(Selection(ids=(remembering.reading_key(*questions),))):
             items = {one.id: one for one in await self._got(Selection(ids=whole.facts))}
             usable = [items[key] for key in whole.facts if key in items and self._holds(items[key], keep, setting)]
             if whole.verdict == "supported" and len(usable) == len(whole.facts) and self._fresh(whole, keep):
@@ -194,7 +185,7 @@ class Recollection(KeptAnswers):
         return tuple([url for url in allowed if not await self._got(Selection(url=url, kinds=("fact",)))][:MOST_LINKS])
 
     async def _answering(self, question: str, setting: Setting) -> list[Remembered]:
-        keep = keeps(question, setting.query_type, setting.today)
+        keep = remembering.keeps(question, setting.query_type, setting.today)
         same = [
             one
             for one in await self._found(question, ("reading",), 24)
@@ -256,8 +247,8 @@ class Recollection(KeptAnswers):
         conflicts = tuple[Contradiction, ...]()
         try:
             at = self.now().isoformat(timespec="seconds")
-            adding = Remembering(self.store, self.owner, self.texts).add(job, at, outcome)
-            conflicts = await in_time(adding, REMEMBER_S)
+            adding = remembering.Remembering(self.store, self.owner, self.texts).add(job, at, outcome)
+            conflicts = await in_time(adding, remembering.REMEMBER_S)
             await self.keep_answers()
         except MemoryDown as error:
             self.note(error.notice)

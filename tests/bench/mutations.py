@@ -178,7 +178,7 @@ MUTATIONS = (
         ("S2: branches of a round side by side", "research/loop/rounds.py", "wave = order[first : first + self.loop.side_by_side]", "wave = order if first == 0 else []"),
         ("S3 caps: who finds all only reserved waits", "research/planning/flat_plan.py", "if self._working and not grant.enough(searches, least):", "if False:"),
         ("S3 insights: a sweep hands them up", "research/reading/scout_sweep.py", "tuple(self.insights)", "()"),
-        ("S3: readers are told what is known", "research/loop/rounds.py", "found=known_of(sub_questions(child), self.findings),", "found=(),"),
+        ("S3: readers are told what is known", "research/loop/rounds.py", "found=between.known_of(sub_questions(child), self.findings),", "found=(),"),
         ("S0: guidance reaches every role", "research/run_context.py", "        if self.steering.guidance and \"guidance\" in type(given).model_fields:", "        if False:"),
         ("S0: the acknowledgement counts branches", "jobs/changes.py", "branches=branches if collecting else 0,", "branches=0,"),
         ("S0: the acknowledgement names the next round", "jobs/changes.py", "if collecting and (rounds is None or following <= rounds) else None", "if False else None"),

@@ -22,7 +22,7 @@ from agents.memory.knowledge import ANSWERS, KnowledgeStore, MemoryDown, exporte
 from agents.memory.postgres_knowledge import PostgresKnowledge
 from agents.memory.qdrant_knowledge import QdrantKnowledge
 from agents.memory.sql_knowledge import SqlKnowledge
-from agents.research.recollection import RECALL_S
+from agents.research.remembering import RECALL_S
 from tests.jobs.postgres import database, server  # noqa: F401 - fixtures, one server for all
 from tests.memory.qdrant_server import qdrant_server
 

@@ -22,8 +22,8 @@ from agents.report.document import build
 from agents.research.planning.drafting import Begun, plan_by, plan_of
 from agents.research.planning.freeze_contract import bounds_of
 from agents.research.reading.searching import Setting
-from agents.research.recollection import Recollection, asked_first, keeps, says_the_same, with_memory
-from agents.research.remembering import Remembering, merged, standings
+from agents.research.recollection import Recollection, asked_first, with_memory
+from agents.research.remembering import Remembering, keeps, merged, says_the_same, standings
 from agents.research.run_context import Once
 from tests.memory.qdrant_server import qdrant_server
 from tests.memory.test_knowledge import fact

@@ -12,14 +12,7 @@ from agents.contracts.plan import Leaf, Node
 from agents.contracts.sources import Candidate, SourceCard
 from agents.contracts.verification import Claim
 from agents.offline.questions import parts_of
-from agents.research.challenge.claim_ledger import (
-    claims_of,
-    facts_for,
-    held_against,
-    held_by,
-    read_for,
-    settled,
-)
+from agents.research.challenge import claim_ledger as ledger
 from agents.research.reading.answering import is_about
 from agents.research.reading.searching import Setting
 from agents.research.reading.shortlisting import fed
@@ -98,12 +91,14 @@ def starved(node: Node, findings: Sequence[Finding], before: Container[str]) -> 
 
 def at_hand(setting: Setting, finding: Finding) -> tuple[Claim, ...]:
     """Settle the claims of a query by what was read, before anything was searched for against them."""
-    (facts, cards), done = held_by(finding), list[Claim]()
-    for claim in claims_of(setting.query, setting.claims, finding) if facts else ():
-        near = {fact.id: fact for fact in facts_for(claim.text, facts, read_for(claim, finding))}
+    (facts, cards), done = ledger.held_by(finding), list[Claim]()
+    for claim in ledger.claims_of(setting.query, setting.claims, finding) if facts else ():
+        near = {fact.id: fact for fact in ledger.facts_for(claim.text, facts, ledger.read_for(claim, finding))}
         cards_of = {key: cards[fact.source_id] for key, fact in near.items()}
-        held = {key: held_against(claim.text, fact, cards_of[key], setting.language) for key, fact in near.items()}
-        done.append(settled(claim, held, tuple(near.values()), cards).claim)
+        held = {
+            key: ledger.held_against(claim.text, fact, cards_of[key], setting.language) for key, fact in near.items()
+        }
+        done.append(ledger.settled(claim, held, tuple(near.values()), cards).claim)
     return tuple(done)
 
 

@@ -27,16 +27,8 @@ from agents.core.events import Noted, RoundEnded
 from agents.core.port import Ctx, computed, together
 from agents.core.time_policy import Remaining, round_limits
 from agents.offline.judgements import reflect as steps_of
+from agents.research.loop import after_reading as between
 from agents.research.loop import loop_decision as rules
-from agents.research.loop.after_reading import (
-    at_hand,
-    chosen_by_sweeps,
-    contested,
-    known_of,
-    shared_out,
-    starved,
-    touching,
-)
 from agents.research.loop.branch_retry import Again, ended
 from agents.research.loop.success import Success, met, novelty
 from agents.research.loop.topics import Dispatched
@@ -115,7 +107,7 @@ class Rounds:
             # The last round is for what the sources disagree on, where they do.
             ends = not decided.decision.shouldContinue or (settles and left == 2)
             if settles and ends:
-                asked = rules.leaves_on([claim.text for claim in contested(self._claims)], self._budget())
+                asked = rules.leaves_on([claim.text for claim in between.contested(self._claims)], self._budget())
                 self._proposed = (*asked, *self._proposed)[: self.loop.side_by_side]
             if ends:
                 goes_on = decided.cause in GOES_ON or (settles and decided.cause == "novelty")
@@ -132,7 +124,7 @@ class Rounds:
     def _disputes(self) -> int:
         """Count what the sources do not agree on: by their own words, and about the claims."""
         noted = sum("contradiction" in one.triggers for one in rules.insights_of(self.findings))
-        return noted + len(contested(self._claims))
+        return noted + len(between.contested(self._claims))
 
     def _unmet_after(self, phase: Phase) -> Phase | None:
         """Give the next phase of the plan that has something to do."""
@@ -145,7 +137,7 @@ class Rounds:
         wide = len(self.given.node.phases) > 1 and rules.came_to_nothing(self.findings)
         leaves = rules.next_leaves(decided.decision, decided.topics, self._reflection.gaps, self._budget(), sweep=wide)
         # What discovery leaves chose so far is read by those leaves of later rounds that it concerns.
-        chosen = chosen_by_sweeps(self.findings)
+        chosen = between.chosen_by_sweeps(self.findings)
         following = (
             self._starved.get(leaf.objective) or fed(leaf, [other for other in leaves if other is not leaf], chosen)
             for leaf in leaves
@@ -171,7 +163,7 @@ class Rounds:
         await self._again.run(self.findings, lambda children: self._share(children, last=last))
         read = self.findings[before:]
         asked = {one.path: sub_questions(of.leaf) for one in read if (of := self._leaf(one)) and of.beside}
-        self.findings[before:] = shared_out(read, asked)
+        self.findings[before:] = between.shared_out(read, asked)
         self._tell_empty()
         new = tuple(self.findings[before:])
         said = "\n".join(fact.statement for fact in rules.facts_of(new))
@@ -180,7 +172,7 @@ class Rounds:
         found = [fact for fact in rules.facts_of(new) if fact.id not in known]
         self._notes = f"{self._notes}\n{said}"
         everything = tuple(self.findings)
-        self._claims = await computed(at_hand, self.given.setting, self._so_far())
+        self._claims = await computed(between.at_hand, self.given.setting, self._so_far())
         disputes, after = self._disputes(), self._stands(phase)
         adopted = not rules.lowered(self._before, after)
         if not adopted:
@@ -201,9 +193,9 @@ class Rounds:
         if self.findings != written:
             self.closed = None
             self._tell_empty()
-            self._claims = await computed(at_hand, self.given.setting, self._so_far())
+            self._claims = await computed(between.at_hand, self.given.setting, self._so_far())
             await self.write()
-        if self._reflection is not None and (hungry := starved(self.given.node, self.findings, self._starved)):
+        if self._reflection is not None and (hungry := between.starved(self.given.node, self.findings, self._starved)):
             self._starved |= hungry
             gaps = tuple(
                 f"“{rules.topic_of(leaf)}” has only the sources that a sweep chose." for leaf in hungry.values()
@@ -263,7 +255,7 @@ class Rounds:
             return
         self._settled |= {one.path for one, _ in waiting.values()}
         items = [
-            ("section", key, SectionGiven(leaf=leaf, finding=one, verdicts=touching(self._claims, one)))
+            ("section", key, SectionGiven(leaf=leaf, finding=one, verdicts=between.touching(self._claims, one)))
             for key, (one, leaf) in waiting.items()
         ]
         written = await self.ctx.children_of(items, gives=Finding)
@@ -313,7 +305,7 @@ class Rounds:
                     leaf=self._within_phase(child, len(chosen)), setting=given.setting, parent=ctx.path, tried=given.tried,
                     siblings=(*given.siblings, *(title for title in titles if title != child.title)),
                     beside=() if child.discovery else tuple(q for q in asked if q not in own),
-                    found=known_of(sub_questions(child), self.findings),
+                    found=between.known_of(sub_questions(child), self.findings),
                 )  # fmt: skip
                 self._leaves[f"{place(ctx.path)}/{key}"] = below
             else:
@@ -396,7 +388,7 @@ class Rounds:
         steps = steps and rules.lacks_a_fact(self.given.setting.query, self.findings)
         task = self.given.closing
         several = sum(bool(one.facts) for one in self.findings) > 1
-        hungry = starved(self.given.node, self.findings, self._starved)
+        hungry = between.starved(self.given.node, self.findings, self._starved)
         if may_close and task is not None and several and not steps and not hungry:
             given = EndGiven(
                 finding=self._so_far(), setting=self.given.setting, task=task, asking=asking, again=self.ctx.again

@@ -16,24 +16,7 @@ from agents.contracts.sources import SourceCard
 from agents.nlp.lang import spans
 from agents.nlp.similarity import closeness, direction
 from agents.nlp.tokens import content_words, language_of, stem, words
-from agents.offline.questions import (
-    ASIDE,
-    FORM,
-    LOOKUPS,
-    MOST_OF_A_NAME,
-    PAIRED,
-    Question,
-    is_called,
-    is_named,
-    is_nationality,
-    is_no_thing,
-    names_held,
-    nationalities,
-    parts_of,
-    plain_words,
-    points,
-    stems_of,
-)
+from agents.offline import questions as reader
 from agents.offline.terms import listed
 from agents.verify.dates import dates
 from agents.verify.figures import figures
@@ -75,38 +58,38 @@ _CLAUSE = re.compile(
 _PLACED = re.compile(r"\b(?:in|from|at|near|around|outside|aus|bei|à|en|desde)\s+(?:the\s+)?$", re.IGNORECASE)
 
 
-def is_about(question: Question, quote: str, title: str = "", head: str = "") -> bool:
+def is_about(question: reader.Question, quote: str, title: str = "", head: str = "") -> bool:
     """Tell whether words speak of what a question asks about.
 
     Who is meant by `he` stands in the title of their document, or in its first words (`head`).
     """
-    if question.names and not names_held(question, stems_of(f"{quote} {title} {head}")):
+    if question.names and not reader.names_held(question, reader.stems_of(f"{quote} {title} {head}")):
         return bool(question.short & set(quote.split()))
     if is_foreign(question, quote, head):
         return True  # nothing can be compared; who answers in another language is held against its words later
     if question.names:
         return (
             not question.matter
-            or is_named(question, title)
+            or reader.is_named(question, title)
             or share(question.matter, quote) > 0
             or _near(question, quote, title)
         )
     return _shares_talk(question, f"{quote} {title} {head}", SAME_TALK)
 
 
-def _shares_talk(question: Question, text: str, least: float) -> bool:
+def _shares_talk(question: reader.Question, text: str, least: float) -> bool:
     """Tell whether a text has a share of a question's telling words, two at least where there are two."""
-    telling = frozenset(content_words(question.text, question.language)) - FORM
+    telling = frozenset(content_words(question.text, question.language)) - reader.FORM
     held = frozenset(content_words(text, question.language))
     return len(telling & held) >= max(least * len(telling), min(2, len(telling)))
 
 
-def is_foreign(question: Question, quote: str, head: str = "") -> bool:
+def is_foreign(question: reader.Question, quote: str, head: str = "") -> bool:
     """Tell words in another language than the question's; of a few words alone nobody can tell."""
     return len(quote) + len(head) >= SHORTEST_TOLD and _language(f"{quote} {head}") != question.language
 
 
-def _near(question: Question, quote: str, title: str) -> bool:
+def _near(question: reader.Question, quote: str, title: str) -> bool:
     return closeness(direction(question.text), direction(f"{title}. {quote}")) >= NEAR_IN_MEANING
 
 
@@ -124,7 +107,7 @@ def _says(word: str, quote: str) -> bool:
 @lru_cache(4096)
 def _roots(quote: str) -> frozenset[str]:
     lived = ("born", "died") if _LIFE.search(quote) else ()
-    return frozenset(root(word) for word in (*plain_words(quote), *lived))
+    return frozenset(root(word) for word in (*reader.plain_words(quote), *lived))
 
 
 @lru_cache(4096)
@@ -150,7 +133,7 @@ def leads_to(title: str, quotes: Sequence[str]) -> bool:
 
 @lru_cache(4096)
 def _named(title: str) -> str:
-    return _tokens(ASIDE.sub("", title))
+    return _tokens(reader.ASIDE.sub("", title))
 
 
 @lru_cache(4096)
@@ -160,7 +143,7 @@ def _within_another(name: str, quote: str) -> bool:
     return name not in named and any(f" {name} " in f" {one} " for one in named)
 
 
-def answers(question: Question, quote: str, title: str = "", head: str = "", lead: Sequence[str] = ()) -> bool:
+def answers(question: reader.Question, quote: str, title: str = "", head: str = "", lead: Sequence[str] = ()) -> bool:
     """Tell whether words answer a question: about all that it names, with nearly all it asks, and the kind of thing asked for.
 
     Words of its first step hold most of a question of two steps; what they lack is what was asked.
@@ -171,31 +154,35 @@ def answers(question: Question, quote: str, title: str = "", head: str = "", lea
     if not question.names and _OF_SOME.search(question.text):
         return False
     around = " ".join((quote, title, head, *lead))
-    if len(names_held(question, stems_of(around))) < len(question.names) and not question.short & set(around.split()):
+    if len(reader.names_held(question, reader.stems_of(around))) < len(question.names) and not question.short & set(
+        around.split()
+    ):
         return False
     if not set(_NUMBERS.findall(question.text)) <= set(_NUMBERS.findall(around)):
         return False
     if is_foreign(question, quote, head):
         return bool(question.names) and question.kind != "other" and _has_kind(question, quote)
-    if not question.names and not _shares_talk(question, around, SAME_TALK if question.matter else MOST_OF_A_NAME):
+    if not question.names and not _shares_talk(
+        question, around, SAME_TALK if question.matter else reader.MOST_OF_A_NAME
+    ):
         return False
     asked = question.matter
-    if question.kind in PAIRED and nationalities(quote):
-        asked -= nationalities(question.text)  # who is English is told from who is American
+    if question.kind in reader.PAIRED and reader.nationalities(quote):
+        asked -= reader.nationalities(question.text)  # who is English is told from who is American
     # Of the spouse of a film's director, words on some spouse say nothing because the film's first words name a director.
     near = " ".join((quote, *lead)) if question.kind == "who" and len(_WHOSE.findall(question.text)) > 1 else around
-    if share(asked, near) < (OF_THE_MATTER if question.kind in PAIRED else NEARLY_ALL):
+    if share(asked, near) < (OF_THE_MATTER if question.kind in reader.PAIRED else NEARLY_ALL):
         return False
     said_before = " ".join(lead)
     new = frozenset(word for word in question.matter if not lead or not share(frozenset({word}), said_before))
     # The name or date must stand where it is said what it is the name or date of.
     return any(
-        (question.kind in PAIRED or share(new, sentence) >= OF_THE_MATTER) and _has_kind(question, sentence)
+        (question.kind in reader.PAIRED or share(new, sentence) >= OF_THE_MATTER) and _has_kind(question, sentence)
         for sentence in _sentences(quote)
     )
 
 
-def speaks_of(question: Question, quote: str) -> bool:
+def speaks_of(question: reader.Question, quote: str) -> bool:
     """Tell whether words hold half of what is asked and the kind of thing asked for: near an answer, where they are none."""
     return any(
         share(question.matter, sentence) >= OF_THE_MATTER and _has_kind(question, sentence)
@@ -203,7 +190,7 @@ def speaks_of(question: Question, quote: str) -> bool:
     )
 
 
-def _is_next_step(question: Question, quote: str, lead: str) -> bool:
+def _is_next_step(question: reader.Question, quote: str, lead: str) -> bool:
     """Tell words that add to those that lead to them, hold half of what is asked with them, and the kind of thing asked for."""
     new = frozenset(word for word in question.matter if not share(frozenset({word}), lead))
     return (
@@ -213,7 +200,7 @@ def _is_next_step(question: Question, quote: str, lead: str) -> bool:
     )
 
 
-def _has_kind(question: Question, quote: str) -> bool:
+def _has_kind(question: reader.Question, quote: str) -> bool:
     wants_time = question.kind == "either" and _IN_TIME.search(question.text)
     wants_size = question.kind == "either" and _IN_SIZE.search(question.text)
     if question.kind == "when" or wants_time:
@@ -238,21 +225,21 @@ Row = tuple[str, str, str, str]
 """Words, title and head of their document, and what tells independent sources apart."""
 
 
-def each_name(question: Question) -> tuple[Question, ...]:
+def each_name(question: reader.Question) -> tuple[reader.Question, ...]:
     """Take a question about two things apart: it wants an answer about each of them. Any other stays as it is."""
-    if question.kind not in PAIRED or len(question.names) < 2:
+    if question.kind not in reader.PAIRED or len(question.names) < 2:
         return (question,)
     return tuple(replace(question, names=(name,)) for name in question.names)
 
 
-def settled_by(question: Question, rows: Sequence[Row]) -> int:
+def settled_by(question: reader.Question, rows: Sequence[Row]) -> int:
     """Count the sources whose words answer a question; one that asks about two things needs an answer for each."""
     if len(apart := each_name(question)) > 1:
         return min(settled_by(one, rows) for one in apart)
     return len({source for quote, title, head, source in rows if answers(question, quote, title, head)})
 
 
-def _names_another(question: Question, quote: str) -> bool:
+def _names_another(question: reader.Question, quote: str) -> bool:
     """Tell whether words name somebody beside what was asked about; for a person, not only where something is or comes from."""
     asked = frozenset[str]().union(*question.names)
     place_ended = -1
@@ -261,7 +248,7 @@ def _names_another(question: Question, quote: str) -> bool:
         is_place = bool(_PLACED.search(before)) or (name.start - place_ended <= 2 and place_ended > 0)
         if is_place:
             place_ended = name.end
-        known = {stem(word) for word in name.words} <= asked or all(is_nationality(word) for word in name.words)
+        known = {stem(word) for word in name.words} <= asked or all(reader.is_nationality(word) for word in name.words)
         if not known and name.sure and not (is_place and question.kind == "who"):
             return True
     return False
@@ -296,7 +283,7 @@ def _most_alike(question: str, rows: Sequence[Told]) -> list[Told]:
     asked = frozenset(content_words(question))
     said: dict[tuple[str, ...], dict[str, set[str]]] = {}
     for row in rows:
-        alike = said.setdefault(tuple(words(ASIDE.sub("", row.title))), {}).setdefault(row.title, set())
+        alike = said.setdefault(tuple(words(reader.ASIDE.sub("", row.title))), {}).setdefault(row.title, set())
         alike |= asked & frozenset(content_words(f"{row.head} {row.quote}"))
     best = {title for group in said.values() for title in group if len(group[title]) == max(map(len, group.values()))}
     return [row for row in rows if row.title in best]
@@ -304,8 +291,8 @@ def _most_alike(question: str, rows: Sequence[Told]) -> list[Told]:
 
 def _wanted(question: str, rows: Sequence[Told]) -> frozenset[str]:
     wanted: set[str] = set()
-    for part in (one for whole in parts_of(question) for one in each_name(whole)):
-        alike = [row for row in rows if is_called(part, row.title)]
+    for part in (one for whole in reader.parts_of(question) for one in each_name(whole)):
+        alike = [row for row in rows if reader.is_called(part, row.title)]
         called = _most_alike(question, alike)
         namesakes = {row.title for row in alike} - {row.title for row in called}
         others = [row for row in rows if row.title not in namesakes]
@@ -316,18 +303,18 @@ def _wanted(question: str, rows: Sequence[Told]) -> frozenset[str]:
         wanted |= {row.fact for row in others if leads_to(row.title, [one.quote for one in (*called, *near)])}
         # Words of other documents that name the one which is called so, or which answers, and say some of what is asked.
         for row in others:
-            said = share(part.matter, row.quote) > 0 and not names_held(part, stems_of(row.title))
+            said = share(part.matter, row.quote) > 0 and not reader.names_held(part, reader.stems_of(row.title))
             if said and any(leads_to(one.title, [row.quote]) for one in (*called, *good)):
                 wanted.add(row.fact)
     return frozenset(wanted)
 
 
-def absent_words(part: Question, rows: Sequence[Told]) -> tuple[str, ...]:
+def absent_words(part: reader.Question, rows: Sequence[Told]) -> tuple[str, ...]:
     """Give the words of a question, as it writes them, for things that nothing found speaks of; words for effects are none."""
     if any(is_foreign(part, row.quote, row.head) for row in rows):
         return ()
     said = " ".join(f"{row.quote} {row.title} {row.head}" for row in rows)
-    asked = {root(word): word for word in plain_words(part.text) if not is_no_thing(word)}
+    asked = {root(word): word for word in reader.plain_words(part.text) if not reader.is_no_thing(word)}
     return tuple(
         asked[one] for one in asked if one in part.matter and not share(frozenset({one}), said) and len(asked[one]) > 3
     )
@@ -338,16 +325,16 @@ def told_by(facts: Iterable[Fact], cards: Mapping[str, SourceCard]) -> list[Told
     return [Told(fact.id, fact.quote, card.title, card.head) for fact in facts if (card := cards.get(fact.source_id))]
 
 
-def _named_by_their_documents(part: Question, rows: Sequence[Told]) -> Sequence[Told]:
+def _named_by_their_documents(part: reader.Question, rows: Sequence[Told]) -> Sequence[Told]:
     """Let a document be about a name that only another part of the question speaks, where any of its quotes has the name."""
-    if points(part.text) or any(name.casefold() in part.text.casefold() for name in part.shown):
+    if reader.points(part.text) or any(name.casefold() in part.text.casefold() for name in part.shown):
         return rows
-    named = {row.title for row in rows if names_held(part, stems_of(row.quote))}
+    named = {row.title for row in rows if reader.names_held(part, reader.stems_of(row.quote))}
     known = " ".join(part.shown)
     return [replace(row, head=f"{row.head} {known}") if row.title in named else row for row in rows]
 
 
-def answer_of(part: Question, rows: Sequence[Told]) -> tuple[AnswerStatus, list[Told]]:
+def answer_of(part: reader.Question, rows: Sequence[Told]) -> tuple[AnswerStatus, list[Told]]:
     """Say how far facts answer a part, and which: those that say most of it first, each before the step that leads to it."""
     if len(apart := each_name(part)) > 1:
         each = [answer_of(one, rows) for one in apart]
@@ -356,7 +343,7 @@ def answer_of(part: Question, rows: Sequence[Told]) -> tuple[AnswerStatus, list[
             row for some in zip_longest(*(good for _, good in each)) for row in some if row
         ]
     rows = _named_by_their_documents(part, rows)
-    rows = sorted(rows, key=lambda row: (not is_named(part, row.title), -share(part.matter, row.quote)))
+    rows = sorted(rows, key=lambda row: (not reader.is_named(part, row.title), -share(part.matter, row.quote)))
     about = [row for row in rows if is_about(part, row.quote, row.title, row.head)]
     good: list[Told] = []
     near: list[Told] = []
@@ -373,6 +360,6 @@ def answer_of(part: Question, rows: Sequence[Told]) -> tuple[AnswerStatus, list[
     if good:
         return "answered", saying or good
     # Words about the subject are part of an answer to a wide question, and none to one for a person, date, figure or place.
-    if part.kind in LOOKUPS:
+    if part.kind in reader.LOOKUPS:
         about = list(dict.fromkeys((*near, *(row for row in about if speaks_of(part, row.quote)))))
     return ("partly" if about else "not_found"), about

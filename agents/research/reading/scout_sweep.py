@@ -29,23 +29,11 @@ from agents.core.role import RoleAnswer
 from agents.core.time_policy import SCOUT_SHARE
 from agents.nlp.tokens import content_words
 from agents.offline.judgements import scout as judged_by_words
+from agents.research.reading import shortlisting as choice
 from agents.research.reading.hold_extraction import SourceGiven
 from agents.research.reading.leaf import NOTHING_YET, SAME_TEXT, not_begun, spent, sub_questions
 from agents.research.reading.read_sources import Extracted, extract
 from agents.research.reading.searching import LeafGiven, attempt_number, reformulate, search_for, teller
-from agents.research.reading.shortlisting import (
-    UNANSWERING,
-    Scanned,
-    Sifted,
-    WeighedCandidate,
-    domain_of,
-    in_turn,
-    not_read,
-    shortlist,
-    sift,
-    turns,
-    view_of,
-)
 from agents.research.run_context import Listed, RunContext
 from agents.research.steering import CUT, STOPPED
 from agents.roles import SCOUT
@@ -105,7 +93,7 @@ class _Sweep:
         weighed = await self._scanned(await self._judged(sifted.scanned))
         for copy in sifted.copies:
             self._reject(Hit(url=copy.url, title=self.cards[copy.url].title), Said(SAME_TEXT, source=copy.of))
-        chosen = shortlist(weighed, self.questions, self.places, self.setting.today, tuple(self.rejected))
+        chosen = choice.shortlist(weighed, self.questions, self.places, self.setting.today, tuple(self.rejected))
         return self._written(chosen, found.records, found.attempts)
 
     def _widened(self) -> Leaf:
@@ -121,7 +109,7 @@ class _Sweep:
         """Fetch the best hits, no site before its turn, then what their pages lead to."""
         budget = self.leaf.budget.sources
         kept_back = int(FOR_LINKS * budget)
-        ordered = turns(hits, lambda hit: publisher(hit.url, None))  # documents of a library are each a site
+        ordered = choice.turns(hits, lambda hit: publisher(hit.url, None))  # documents of a library are each a site
         first, later = ordered[: budget - kept_back], ordered[budget - kept_back :]
         self._tell("reading", Said("{n} candidates", n=len(first)))
         await self._fetch(first)
@@ -166,23 +154,25 @@ class _Sweep:
                     scored.setdefault(canonical(hit.url), (shared, hit))
         return [hit for _, hit in sorted(scored.values(), key=lambda one: -one[0])]
 
-    async def _sifted(self) -> Sifted:
+    async def _sifted(self) -> choice.Sifted:
         if not self.cards:
-            return Sifted()
-        found, questions = tuple(self.cards.items()), self.questions
+            return choice.Sifted()
+        found = tuple(self.cards.items())
         try:
-            return await self.ctx.call("sift", "0", sift, self.context, found, questions, gives=Sifted, pool="local")
+            return await self.ctx.call(
+                "sift", "0", choice.sift, self.context, found, self.questions, gives=choice.Sifted, pool="local"
+            )
         except StepFailed as failure:
             self._failed(failure)
-            return Sifted(scanned=tuple(Scanned(url=url, card=card) for url, card in found))
+            return choice.Sifted(scanned=tuple(choice.Scanned(url=url, card=card) for url, card in found))
 
-    async def _judged(self, scanned: tuple[Scanned, ...]) -> list[WeighedCandidate]:
+    async def _judged(self, scanned: tuple[choice.Scanned, ...]) -> list[choice.WeighedCandidate]:
         """Have the scout judge the candidates; those that it leaves out are judged by code, as all are when it fails."""
         if not scanned:
             return []
         given = ScoutInput(
             query=self.setting.query, objective=self.leaf.objective, questions=self.questions,
-            candidates=tuple(view_of(number, one) for number, one in enumerate(scanned, start=1)),
+            candidates=tuple(choice.view_of(number, one) for number, one in enumerate(scanned, start=1)),
             acceptance_criteria=self.leaf.spec.acceptance_criteria if self.leaf.spec else (),
             language=self.setting.language, query_type=self.setting.query_type, today=self.setting.today,
         )  # fmt: skip
@@ -197,17 +187,19 @@ class _Sweep:
                 self.stood_in = asked.stood_in
             except StepFailed as failure:
                 self._failed(failure)
-        return [WeighedCandidate(**dict(one), judged=judged[number]) for number, one in enumerate(scanned, start=1)]
+        return [
+            choice.WeighedCandidate(**dict(one), judged=judged[number]) for number, one in enumerate(scanned, start=1)
+        ]
 
-    async def _scanned(self, weighed: list[WeighedCandidate]) -> list[WeighedCandidate]:
+    async def _scanned(self, weighed: list[choice.WeighedCandidate]) -> list[choice.WeighedCandidate]:
         """Have extractors look quickly into the best of each theme and view."""
         if self._late():
             return weighed
-        turns = in_turn(weighed, len(self.questions), self.setting.today)
-        chosen = turns[: self.leaf.budget.sources]
+        ranked = choice.in_turn(weighed, len(self.questions), self.setting.today)
+        chosen = ranked[: self.leaf.budget.sources]
         items = [(one.card.id, self.context, (one.card,), self._to_scan(one.url), self.ctx.deadline) for one in chosen]
         extracted = await self.ctx.fan("extract", extract, items, gives=Extracted)
-        done: list[WeighedCandidate] = []
+        done: list[choice.WeighedCandidate] = []
         for one, found in zip(chosen, extracted, strict=True):
             if isinstance(found, StepFailed):
                 self._failed(found)
@@ -222,7 +214,7 @@ class _Sweep:
             self.ctx.emit(f"read:{card.id}", read)
             self.facts[one.url] = facts
             done.append(one.model_copy(update={"facts": tuple(fact.topic for fact in facts), "was_scanned": True}))
-        return [*done, *(one for one in turns if one not in chosen)]
+        return [*done, *(one for one in ranked if one not in chosen)]
 
     def _to_scan(self, url: str) -> SourceGiven:
         return SourceGiven(
@@ -266,9 +258,10 @@ class _Sweep:
         if not facts:
             self._tell(status, note)
         unused = tuple(
-            RejectedSource(url=one.url, title=one.title, reason=one.why, read=one.reason == UNANSWERING)
+            RejectedSource(url=one.url, title=one.title, reason=one.why, read=one.reason == choice.UNANSWERING)
             for one in chosen.rejected
-            if (one.url not in self.cards or one.reason == UNANSWERING) and one.reason not in (NOT_REACHED, OUT_OF_TIME)
+            if (one.url not in self.cards or one.reason == choice.UNANSWERING)
+            and one.reason not in (NOT_REACHED, OUT_OF_TIME)
         )
         update: dict[str, object] = {
             "ended": "stopped" if STOPPED in self.cut else "", "facts": facts, "sources": sources, "rejected": unused,
@@ -286,10 +279,10 @@ class _Sweep:
 
     def _reject(self, hit: Hit, reason: str) -> None:
         card = self.cards.get(hit.url)
-        domain = domain_of(card) if card else publisher(hit.url, None)
+        domain = choice.domain_of(card) if card else publisher(hit.url, None)
         title = (card.title if card else hit.title) or hit.url
         published = card.published if card else hit.published
-        self.rejected.append(not_read(hit.url, title, published, domain, self.setting.today, reason))
+        self.rejected.append(choice.not_read(hit.url, title, published, domain, self.setting.today, reason))
 
     def _failed(self, failure: StepFailed) -> None:
         if failure.type in CUT:
