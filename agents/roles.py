@@ -31,7 +31,6 @@ from agents.nlp.tokens import Calendar
 from agents.offline.manager import scope
 from agents.offline.questions import points
 from agents.report.carriers import Carrier, Carriers
-from agents.report.escaping import attached
 from agents.report.parse_body import parse
 from agents.report.write_markdown import markdown_of
 
@@ -227,37 +226,38 @@ Writing = SectionInput | LeadInput | FrameInput
 def cites_its_facts(given: Writing, written: Section | Frame) -> None:
     """Refuse prose, or a summary, without a single usable citation, counting those that code can put in by itself."""
     markdown = written.summary if isinstance(written, Frame) else written.markdown
-    if not _marked(markdown, given.facts).facts():
+    if not (_read(markdown, given.facts).facts() or _carried(markdown, given).facts()):
         raise Reject("No sentence cites a fact that exists. Put `[f1]` (the number of the fact) behind each sentence.")
 
 
-def _marked(markdown: str, facts: tuple[NumberedFact, ...]) -> Body:
-    body = parse(markdown, {str(fact.number): str(fact.number) for fact in facts})
-    return attached(body, ((str(fact.number), fact.statement, fact.quote) for fact in facts))
+def _read(markdown: str, facts: tuple[NumberedFact, ...]) -> Body:
+    return parse(markdown, {str(fact.number): str(fact.number) for fact in facts})
 
 
-def _carried_only(markdown: str, facts: tuple[NumberedFact, ...], language: str) -> str:
+def _carried(markdown: str, given: Writing) -> Body:
+    """Leave the sentences that facts carry, with their marks."""
+    shown = (Carrier(str(fact.number), fact.statement, fact.quote, fact.source, fact.source) for fact in given.facts)
+    return Carriers(shown, given.language).settle(_read(markdown, given.facts))
+
+
+def _carried_only(markdown: str, given: Writing) -> str:
     """Of prose that cites nothing, leave the sentences that facts carry, with their marks; of any other, all.
 
     A small model forgets the marks, and writes on where its facts end: what code finds carried counts, the rest does not.
     """
-    body = _marked(markdown, facts)
-    if body.facts():
-        return markdown
-    shown = (Carrier(str(fact.number), fact.statement, fact.quote, fact.source, fact.source) for fact in facts)
-    left = Carriers(shown, language).settle(body)
+    left = Body(blocks=()) if _read(markdown, given.facts).facts() else _carried(markdown, given)
     marked = markdown_of(left, lambda sentence: "".join(f"[f{number}]" for number in sentence.facts))
     return marked if left.facts() else markdown
 
 
 def carried_section(given: SectionInput, section: Section) -> Section:
     """Put the marks in that a writer forgot altogether."""
-    return Section(markdown=_carried_only(section.markdown, given.facts, given.language))
+    return Section(markdown=_carried_only(section.markdown, given))
 
 
 def carried_summary(given: FrameInput, frame: Frame) -> Frame:
     """The same for a summary."""
-    return frame.model_copy(update={"summary": _carried_only(frame.summary, given.facts, given.language)})
+    return frame.model_copy(update={"summary": _carried_only(frame.summary, given)})
 
 
 SECTION_WRITER = Role(

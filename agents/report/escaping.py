@@ -4,10 +4,10 @@ The format rules that code can mend (specification, section 8), so that no write
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from urllib.parse import quote, urlsplit
 
-from agents.contracts.body import Block, Body, Heading, Listing, Quotation, Sentence
+from agents.contracts.body import Block, Body, Heading, Listing, Quotation
 
 SAFE_SCHEMES = ("http", "https", "mailto")
 """The only schemes that ever become links."""
@@ -97,7 +97,6 @@ MAX_CITATIONS = 3
 MAX_LEVEL = 6
 SourceOf = Callable[[str], str | None]
 """Names the source of a fact; None for one that does not exist."""
-_WORD = re.compile(r"\w+")
 
 
 def settled(body: Body, *, level: int | None = 3, source_of: SourceOf = str) -> Body:
@@ -132,28 +131,6 @@ def capped(facts: Sequence[str], source_of: SourceOf) -> tuple[str, ...]:
             sources.add(source)
             kept[fact] = None
     return tuple(kept)
-
-
-def attached(body: Body, facts: Iterable[tuple[str, str, str]]) -> Body:
-    """Cite for each uncited sentence the fact that it is word for word; code does not guess beyond that.
-
-    Facts are id, statement and quote of what the writer was shown.
-    """
-    known: dict[tuple[str, ...], str] = {}
-    for fact, statement, words_of_source in facts:
-        for words in (_words(statement), _words(words_of_source)):
-            if len(words) >= 3:
-                known.setdefault(words, fact)
-
-    def cite(sentence: Sentence) -> Sentence:
-        fact = None if sentence.facts else known.get(_words(sentence.text))
-        return sentence if fact is None else sentence.model_copy(update={"facts": (fact,)})
-
-    return body.changed(cite)
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(word.casefold() for word in _WORD.findall(text))
 
 
 def _lists(blocks: Sequence[Block]) -> tuple[Block, ...]:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from agents.contracts.body import Body, Heading, Listing, Paragraph, Quotation, Sentence, Table, Words
 from agents.report.cut_sentences import Glyph, sentences
-from agents.report.escaping import attached, settled
+from agents.report.escaping import settled
 from agents.report.parse_body import parse
 from agents.report.write_markdown import markdown_of
 
@@ -226,25 +226,3 @@ def test_what_is_in_form_stays_as_it_is(markdown):
 
     assert settled(once) == once
     assert not markdown_of(once).startswith("# ")
-
-
-FACTS = [
-    ("f1", "The line closed on 12 days.", "The line closed on 12 days."),
-    ("f2", "It cost 3 crowns.", "It cost 3 crowns."),
-]
-
-
-@pytest.mark.parametrize(
-    ("written", "complete"),
-    [
-        ("The line closed on 12 days. Odd.", "The line closed on 12 days.[#f1] Odd."),
-        (
-            "The line closed on 12 days.[f2] It cost 3 crowns. [f1]",
-            "The line closed on 12 days.[#f2] It cost 3 crowns.[#f1]",
-        ),
-        ("The line closed on 13 days.", "The line closed on 13 days."),
-        ("- It **cost** 3 crowns.\n- x", "- It **cost** 3 crowns.[#f2]\n- x"),
-    ],
-)
-def test_a_sentence_that_is_a_fact_word_for_word_cites_it(written, complete):
-    assert markdown_of(attached(read(written), FACTS)) == complete

@@ -10,7 +10,8 @@ from agents.core.budget import Deadline
 from agents.core.errors import BadOutput, ModelError
 from agents.nlp.tokens import content_words
 from agents.offline.questions import parts_of
-from agents.report.escaping import attached, settled
+from agents.report.carriers import Carrier, Carriers
+from agents.report.escaping import settled
 from agents.report.parse_body import parse
 from agents.report.write_markdown import by_number, markdown_of
 from agents.research.reading.answering import speaks_of
@@ -106,7 +107,8 @@ def _numbered(written: str, known: list[tuple[Reference, Quote]], language: str)
     short = language.split("-")[0]
     numbers = {str(number): quote.fact_id for number, (_, quote) in enumerate(known, start=1)}
     body = parse(written, numbers, addresses=())
-    body = attached(body, ((quote.fact_id, quote.text, quote.text) for _, quote in known))
+    shown = (Carrier(one.fact_id, one.text, one.text, of.source_id, of.title) for of, one in known)
+    body = Carriers(shown, language).settle(body)
     body = settled(body, level=None, source_of=lambda fact: places[fact][0].source_id if fact in places else None)
 
     def numbered(sentence: Sentence) -> Sentence | None:
