@@ -226,18 +226,20 @@ def _sheet_rows(sheet: Any, *, with_looks: bool) -> Iterator[list[str | None]]:
         shown = cell if first == (at, number) else sheet.cell(*first)
         return "" if with_looks and _is_unseen(shown) else _cell(shown)
 
-    for at, row in enumerate(sheet.iter_rows(max_row=MAX_ROWS), start=1):
+    # Rows are given up to the number that is asked for, also where there are none; what a sheet that is streamed says of its
+    # own size may be wrong.
+    last = min(sheet.max_row, MAX_ROWS) if with_looks else MAX_ROWS
+    for at, row in enumerate(sheet.iter_rows(max_row=last), start=1):
         if not (with_looks and sheet.row_dimensions[at].hidden):
             yield [told(at, number, cell) for number, cell in enumerate(row, start=1) if number not in hidden]
 
 
 def _is_unseen(cell: Any) -> bool:
     """Tell a cell that is struck, or written in white on white."""
-    font, fill = cell.font, cell.fill
-    if font is None or cell.value is None:
+    if cell.value is None or (font := cell.font) is None:  # most of a sheet holds nothing, and looks take long to ask for
         return False
     is_white = font.color is not None and (font.color.rgb == "FFFFFFFF" or font.color.theme == 0)
-    return bool(font.strike) or cell.number_format == ";;;" or (is_white and fill.fill_type is None)
+    return bool(font.strike) or cell.number_format == ";;;" or (is_white and cell.fill.fill_type is None)
 
 
 def _cell(cell: Any) -> str:
