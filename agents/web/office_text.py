@@ -236,7 +236,9 @@ def _sheet_rows(sheet: Any, *, with_looks: bool) -> Iterator[list[str | None]]:
 
 def _is_unseen(cell: Any) -> bool:
     """Tell a cell that is struck, or written in white on white."""
-    if cell.value is None or (font := cell.font) is None:  # most of a sheet holds nothing, and looks take long to ask for
+    if (
+        cell.value is None or (font := cell.font) is None
+    ):  # most of a sheet holds nothing, and looks take long to ask for
         return False
     is_white = font.color is not None and (font.color.rgb == "FFFFFFFF" or font.color.theme == 0)
     return bool(font.strike) or cell.number_format == ";;;" or (is_white and cell.fill.fill_type is None)
