@@ -14,10 +14,10 @@ from fastapi.responses import FileResponse, JSONResponse, Response
 from agents.api.access import Here, Owner, harden
 from agents.api.app_state import Site, about
 from agents.api.error_responses import ERRORS, OURS, answer_errors, kinds, not_found
-from agents.api.job_stream import job_stream
 from agents.api.jobs_api import jobs_api
 from agents.api.mcp_server import mcp_route, memory_api
 from agents.api.metrics import CONTENT_TYPE, log_to_stderr
+from agents.api.reports import job_stream
 from agents.api.run_routes import openai_face, runs
 from agents.api.serve import check_exposure
 from agents.core.settings import Settings, load

@@ -15,8 +15,8 @@ from fastapi.responses import JSONResponse, Response
 from agents.api.access import Here, Owner
 from agents.api.app_state import Site
 from agents.api.error_responses import ERRORS, ApiError, as_api_error
-from agents.api.job_stream import event_stream, streamed
 from agents.api.payloads import Accepted, ChatRequest, Key, RunRequest, SearchAnswer, SearchRequest, SimpleRunRequest
+from agents.api.reports import event_stream, streamed
 from agents.api.tree import progress
 from agents.contracts.frozen import Tier
 from agents.contracts.response import AgentResponse

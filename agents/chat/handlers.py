@@ -25,8 +25,8 @@ from agents.api.app_state import ASKING, Site, asked_web
 from agents.api.reports import forget_texts, given_to
 from agents.api.serve import REMOTE, is_the_key
 from agents.chat.conversation import Conversation
+from agents.chat.drafting_talk import CardEdit
 from agents.chat.history import THREAD_NAME, History, Uploads
-from agents.chat.plan_edits import CardEdit
 from agents.chat.preferences import NO_MEMORY, PLACES, ROLES, TIMES, USUAL, Preferences
 from agents.chat.renderer import Outcomes, Renderer, mirror, who
 from agents.chat.state import ChatState, Effect, Refuse, Started

@@ -77,8 +77,6 @@ Show = Callable[[Effect], Awaitable[None]]  # takes what the chat does, one afte
 Stage = Literal["empty", "scoping", "draft", "running", "report"]
 """Nothing said yet; a question that is not settled; a draft on the table; a run that goes; a run that is over."""
 
-MAX_FORMER = 8  # drafts that can be gone back to
-
 
 class Draft(Frozen):
     """A draft that another took the place of."""
@@ -123,33 +121,11 @@ class ChatState(Frozen):
         """The draft on the table, as it can be gone back to."""
         return Draft(scope=self.scope, contract=self.contract) if self.contract else None
 
-    def with_draft(self, contract: Contract, before: Draft | None, changed: tuple[str, ...]) -> "ChatState":
-        """Put a draft on the table; the one before it can be gone back to."""
-        former = self.former
-        if before is not None and changed:
-            former = (*former, before.model_copy(update={"left_by": "; ".join(changed)}))[-MAX_FORMER:]
-        update = {"contract": contract, "drafts": self.drafts + 1, "former": former, "pending": ""}
-        return self.model_copy(update=update)
-
-    def without_last_edit(self) -> "ChatState":
-        """Go back to the draft before; only where there is one."""
-        *former, draft = self.former
-        left = {"former": tuple(former), "drafts": self.drafts + 1, "by_hand": bool(former) and self.by_hand}
-        return self.model_copy(update={"scope": draft.scope, "contract": draft.contract, **left})
-
     @property
     def texts(self) -> set[str]:
         """The texts of the files that it names, in whichever draft."""
         scopes = (self.scope, *(draft.scope for draft in self.former))
         return {file.card.text_hash for scope in scopes for file in scope.files}
-
-    def stage(self, *, running: bool) -> Stage:
-        """Say where the talk stands."""
-        if running:
-            return "running"
-        if self.contract is not None:
-            return "draft"
-        return "scoping" if self.scope.queries else "report" if self.job_id else "empty"
 
 
 def splits_of(scope: ScopingState) -> tuple[str, ...]:

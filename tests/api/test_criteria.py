@@ -92,7 +92,7 @@ async def test_a_job_tells_of_its_planner_its_claims_and_its_evidence(site, http
 
 async def test_a_stream_that_is_left_does_not_stop_a_job_that_was_posted(put, http):
     """Watching is not owning: only a `/run` without a key ends with its caller."""
-    from agents.api.job_stream import event_stream
+    from agents.api.reports import event_stream
 
     gate = Gate(FlatWorker())
     site = put(gate)

@@ -4,8 +4,8 @@ import asyncio
 import gc
 import json
 
-from agents.api import job_stream
-from agents.api.job_stream import SharedMessages, _message, event_stream, told_of
+from agents.api import reports
+from agents.api.reports import SharedMessages, _message, event_stream, told_of
 from agents.api.tree import Tree
 from tests.api.conftest import TASK, FlatWorker, Gate
 
@@ -43,7 +43,7 @@ async def test_who_joins_late_is_told_from_there_and_who_comes_then_from_the_beg
 
 
 async def test_who_is_further_behind_than_what_is_kept_misses_nothing(site, http, monkeypatch):
-    monkeypatch.setattr(job_stream, "KEPT", 3)
+    monkeypatch.setattr(reports, "KEPT", 3)
     job = await finished(site, http)
     told_of(job.run)
     assert await text_of(job) == await text_of(job) == alone(job)
@@ -51,10 +51,8 @@ async def test_who_is_further_behind_than_what_is_kept_misses_nothing(site, http
 
 async def test_each_message_is_made_once_for_many(put, http, monkeypatch):
     made = []
-    real = job_stream._message
-    monkeypatch.setattr(
-        job_stream, "_message", lambda tree, numbered: made.append(numbered.seq) or real(tree, numbered)
-    )
+    real = reports._message
+    monkeypatch.setattr(reports, "_message", lambda tree, numbered: made.append(numbered.seq) or real(tree, numbered))
     gate = Gate(FlatWorker())
     site = put(gate)
     told = (await http.post("/run", json={"task": TASK, "async": True})).json()
@@ -75,7 +73,7 @@ async def test_what_was_told_of_a_run_goes_with_the_run():
     run = Run()
     name = id(run)
     assert isinstance(told_of(run), SharedMessages)
-    assert name in job_stream._told
+    assert name in reports._told
     del run
     gc.collect()
-    assert name not in job_stream._told
+    assert name not in reports._told

@@ -110,7 +110,7 @@ class Talker:
         return self.acts
 
     async def on_card(self, **edit):
-        from agents.chat.plan_edits import CardEdit
+        from agents.chat.drafting_talk import CardEdit
 
         self.acts = []
         await self.conversation.on_card(CardEdit(**edit))

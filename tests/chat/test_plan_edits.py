@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.chat.plan_edits import CardEdit, branch_at, edit_plans, place_of, refreshed
+from agents.chat.drafting_talk import CardEdit, branch_at, edit_plans, place_of, refreshed
 from agents.chat.texts import ChatTexts
 from agents.contracts.plan import Leaf, Node, Plan, PlannedClaim
 from agents.core.errors import BadRequest

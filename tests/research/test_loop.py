@@ -382,7 +382,7 @@ async def test_where_a_leaf_of_a_wide_question_found_nothing_the_next_round_swee
 
 
 def test_a_deep_run_answers_every_question_once_before_any_a_second_time_and_a_change_of_depth_keeps_the_goals():
-    from agents.chat.plan_edits import refreshed
+    from agents.chat.drafting_talk import refreshed
     from agents.contracts.plan import Leaf, Node, Phase, Plan, SuccessCriteria
     from agents.research.planning.drafting import phases_of
 
