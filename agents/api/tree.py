@@ -272,11 +272,12 @@ class Tree:
     def view(self, at: float | None = None) -> TreeView:
         """Draw the whole tree, as it stands at `at` seconds (default: at the last event)."""
         over = self.status in OVER
+        paths = sorted(self._rows, key=lambda path: [_rank(step) for step in path.split("/")])
         return TreeView(
             status=self.status, stage=self.stage, seq=self.seq, now=self.now, note=self.note, grade=self.grade,
             seconds=self.seconds if over or at is None else round(max(self.seconds, at), 3), ending=self.ending,
             kept=self.kept, blocked_reason=self.blocked_reason, usage=self.spent(), feed=tuple(self._feed),
-            nodes=tuple(self.node(path, None if over else at) for path in sorted(self._rows, key=_place)),
+            nodes=tuple(self.node(path, None if over else at) for path in paths),
         )  # fmt: skip
 
 
@@ -303,16 +304,11 @@ _LATER = re.compile(r"r(\d+)-(\d+)")  # how branches of later rounds are named: 
 
 
 def _rank(step: str) -> tuple[int, int, int, str]:
-    """Planned branches, then those of later rounds, then other work."""
+    """Reading order: planned branches, 10 after 9, then those of later rounds, then other work."""
     if step.isdigit():
         return (0, int(step), 0, "")
     later = _LATER.fullmatch(step)
     return (1, int(later[1]), int(later[2]), "") if later else (2, 0, 0, step)
-
-
-def _place(path: str) -> list[tuple[int, int, int, str]]:
-    """Reading order: branch 10 after branch 9; a branch that hangs below another by what it says stands below it."""
-    return [_rank(step) for step in path.split("/")]
 
 
 _PARTS: dict[events.NodeState, str] = {
@@ -371,10 +367,9 @@ STATES: Mapping[Steered, frozenset[events.NodeState]] = {"retry": AGAIN, "drop":
 
 
 def steer(jobs: "Client", job: Job, node: TreeNode, what: Steered) -> Change | None:
-    """Do one of them; returns the change as it was recorded, None when the state of the branch leaves nothing to do.
+    """Do one of them; gives the recorded change, None when the state of the branch leaves nothing to do.
 
-    Raises:
-        BadRequest: the branch was given up, its part of the run searches no further, or it is written over by now.
+    A `BadRequest` says that the branch was given up, its part of the run searches no further, or it is written over by now.
     """
     if job.over or node.state not in STATES.get(what, ACTIVE):
         return None

@@ -38,11 +38,8 @@ FOREIGN = 0.25
 @lru_cache(maxsize=1)
 def _table() -> Mapping[str, Mapping[str, str]]:
     """Give the name of the text that answers each wish, by how the talk stands."""
-    listed = tomllib.loads(Path(__file__).with_name("wishes.toml").read_text("utf-8"))
-    return {
-        stage: {wish: name for name, wishes in texts.items() for wish in wishes.split()}
-        for stage, texts in listed.items()
-    }
+    stages = tomllib.loads(Path(__file__).with_name("wishes.toml").read_text("utf-8")).items()
+    return {stage: {wish: name for name, all_ in texts.items() for wish in all_.split()} for stage, texts in stages}
 
 
 def short(wish: Wish, stage: Stage, team: Team, words: ChatTexts, progress: str = "") -> str:
@@ -67,19 +64,30 @@ def short(wish: Wish, stage: Stage, team: Team, words: ChatTexts, progress: str 
 
 def on_draft(wish: Wish, contract: Contract, team: Team, words: ChatTexts) -> str:
     """Answer a short wish from the card."""
-    bound = words.minutes(contract.caps.minutes)
+    brief, caps, bound = contract.brief, contract.caps, words.minutes(contract.caps.minutes)
     match wish.name:
         case "how_long":
-            name = "how_long_draft" if contract.caps.minutes else "how_long_open"
+            name = "how_long_draft" if caps.minutes else "how_long_open"
             return words(name, likely=likely_time(contract, words) or bound, bound=bound)
         case "shorter":
             return words("shorter_draft", bound=bound)
+        case "cost" if not team.engine.reasons:
+            return words("cost_free")
         case "cost":
-            return _cost(contract, team, words)
+            bound = (
+                words("cost_no_bound") if caps.cost_usd is None else words("cost_bound", bound=f"${caps.cost_usd:.2f}")
+            )
+            if likely := likely_cost(contract):
+                return words("cost_draft", likely=likely, bound=bound)
+            return words("cost_unknown", models=", ".join(map(shown_name, contract.models)), bound=bound)
         case "sources":
-            return _sources(contract, words)
-        case _:
-            return short(wish, "draft", team, words)
+            limits, names = limits_words(brief, words), ", ".join(escape_text(file.name) for file in brief.files)
+            files = words("sources_files", files=names) if names else ""
+            plan = words("sources_plan", sources=caps.sources, searches=caps.searches)
+            where = f" ({'; '.join(limits)})" if limits else ""
+            places = words.listed(searched(contract, words))
+            return words("sources_draft", places=places, limits=where, files=files + plan)
+    return short(wish, "draft", team, words)
 
 
 # ---- what the card says
@@ -105,26 +113,6 @@ def searched(contract: Contract, words: ChatTexts) -> tuple[str, ...]:
     """Name what is searched as people call it: the web, their library, their files, the samples."""
     own = {FILES_NAME: "place_files", LIBRARY_NAME: "place_library", SAMPLE_NAME: "place_sample"}
     return tuple(dict.fromkeys(words(own.get(name, "place_web")) for name in contract.retrievers))
-
-
-def _cost(contract: Contract, team: Team, words: ChatTexts) -> str:
-    if not team.engine.reasons:
-        return words("cost_free")
-    likely, cap = likely_cost(contract), contract.caps.cost_usd
-    bound = words("cost_no_bound") if cap is None else words("cost_bound", bound=f"${cap:.2f}")
-    if not likely:
-        return words("cost_unknown", models=", ".join(map(shown_name, contract.models)), bound=bound)
-    return words("cost_draft", likely=likely, bound=bound)
-
-
-def _sources(contract: Contract, words: ChatTexts) -> str:
-    brief = contract.brief
-    limits = limits_words(brief, words)
-    names = ", ".join(escape_text(file.name) for file in brief.files)
-    files = words("sources_files", files=names) if names else ""
-    plan = words("sources_plan", sources=contract.caps.sources, searches=contract.caps.searches)
-    where = f" ({'; '.join(limits)})" if limits else ""
-    return words("sources_draft", places=words.listed(searched(contract, words)), limits=where, files=files + plan)
 
 
 def _leaves(team: Team, words: ChatTexts) -> str:

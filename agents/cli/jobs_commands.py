@@ -43,10 +43,18 @@ def command(
 ) -> Callable[[Work], Callable[..., None]]:
     """Make a command of work that takes a store, which is opened for it, and the `row` of a job where it names one."""
 
+    async def done(work: Work, given: dict[str, object]) -> None:
+        from agents.core.settings import load
+
+        async with opened(load()) as store:
+            if "job_id" in given:
+                given["row"] = await row_of(store, str(given.pop("job_id")))  # type: ignore[arg-type]  # it is of jobs
+            await work(store, **given)
+
     def made(work: Work) -> Callable[..., None]:
         @wraps(work)
         def run(**given: object) -> None:
-            run_to_exit(_done_with(opened, work, given))
+            run_to_exit(done(work, given))
 
         _, *left = signature(work).parameters.values()
         left = [Parameter("job_id", one.kind, annotation=JobId) if one.name == "row" else one for one in left]
@@ -56,15 +64,6 @@ def command(
         return run
 
     return made
-
-
-async def _done_with(opened: Opens, work: Work, given: dict[str, object]) -> None:
-    from agents.core.settings import load
-
-    async with opened(load()) as store:
-        if "job_id" in given:
-            given["row"] = await row_of(store, str(given.pop("job_id")))  # type: ignore[arg-type]  # it is of jobs
-        await work(store, **given)
 
 
 @contextlib.asynccontextmanager
@@ -256,13 +255,13 @@ async def _answered(store: "Store", row: "StoredJob", verb: str, argument: str) 
     """Leave a command for the process that runs jobs, and wait for its answer."""
     from agents.jobs.config import held_by
 
-    number = await store.add_command(row.id, verb, argument)
-    began = asyncio.get_running_loop().time()
-    file = store.database.file
-    while (file is None or held_by(file.with_name("engine.db"))) and asyncio.get_running_loop().time() - began < WAIT_S:
-        if said := await store.answered(number):
-            return said
-        await asyncio.sleep(0.1)
+    number, file = await store.add_command(row.id, verb, argument), store.database.file
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(WAIT_S):
+            while file is None or held_by(file.with_name("engine.db")):
+                if said := await store.answered(number):
+                    return said
+                await asyncio.sleep(0.1)
     return (
         f"No process that runs jobs answers. The command ({verb}) is noted, and done when one does: "
         "`python -m agents serve` or `python -m agents worker`."
@@ -303,11 +302,7 @@ def fail(message: str, code: int) -> NoReturn:
     raise typer.Exit(code)
 
 
-def say(line: str) -> None:
-    """Write a line."""
-    typer.echo(line)
-
-
+say = typer.echo
 Branch = Annotated[
     str, typer.Argument(help="Number of the branch as the chat shows it (2, 1.2), or its path (job/0/1).")
 ]
