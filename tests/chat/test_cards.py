@@ -1,6 +1,5 @@
 """What the cards are given, and the same as Markdown."""
 
-from dataclasses import replace
 
 import pytest
 
@@ -77,7 +76,7 @@ async def test_the_contract_card_says_what_the_phrase_binds(talker):
     assert isinstance(shown, ShowContract)
 
     contract = shown.contract.model_copy(update={"retrievers": (SAMPLE_NAME,)})
-    card = contract_card(replace(shown, contract=contract), ChatTexts())
+    card = contract_card(shown._replace(contract=contract), ChatTexts())
 
     assert card["hash"] == shown.contract.hash
     assert [child["title"] for child in card["trees"][0]["children"]] == ["Closures", "Costs", "Passengers"]
