@@ -139,12 +139,9 @@ async def go_on(
 
 @jobs_api.get("/research/jobs")
 async def jobs(
-    owner: Owner,
-    site: Here,
-    limit: int = PAGE,
-    offset: int = 0,
-    status: Annotated[list[JobStatus] | None, Query()] = None,
-) -> dict[str, object]:
+    owner: Owner, site: Here, limit: int = PAGE, offset: int = 0,
+    status: Annotated[list[JobStatus] | None, Query()] = None
+) -> dict[str, object]:  # fmt: skip
     """List jobs, newest first."""
     first, many = max(0, min(offset, 2**31)), max(1, min(limit, MOST))
     listed, total = await site.team.jobs.listed(owner, statuses=status or (), limit=many, offset=first)

@@ -153,14 +153,9 @@ async def show(item_id: str, owner: Owner, store: Known) -> Remembered:
 
 @memory_api.delete("/research/memory")
 async def forget(
-    owner: Owner,
-    store: Known,
-    id: Annotated[list[str] | None, Query(description="Things to forget.")] = None,
-    url: str = "",
-    domain: str = "",
-    job: str = "",
-    everything: bool = False,
-) -> dict[str, int]:
+    owner: Owner, store: Known, id: Annotated[list[str] | None, Query(description="Things to forget.")] = None,
+    url: str = "", domain: str = "", job: str = "", everything: bool = False
+) -> dict[str, int]:  # fmt: skip
     """Forget for good: things, a source, a domain, what a job met with, or everything."""
     where = Selection(ids=tuple(id or ()), url=url, domain=domain, job=job)
     if where.empty and not everything:

@@ -31,13 +31,9 @@ class Conversation(RunTalk):
     """One chat between a user and the manager."""
 
     async def hear(
-        self,
-        text: str,
-        command: str | None = None,
-        modes: Mapping[str, str] | None = None,
-        taken: UploadResult = UploadResult(),
-        about: str = "",
-    ) -> None:
+        self, text: str, command: str | None = None, modes: Mapping[str, str] | None = None,
+        taken: UploadResult = UploadResult(), about: str = ""
+    ) -> None:  # fmt: skip
         """Answer one message. What is foreseen to go wrong is said; the talk then stands as it was before.
 
         Beside what was typed come the command chosen from the menu, what stands in the pickers beside the composer, what

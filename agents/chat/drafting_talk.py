@@ -222,15 +222,9 @@ class Drafting:
     _in_place = False  # the edit at hand was made on the card
 
     def __init__(
-        self,
-        team: Team,
-        state: ChatState,
-        *,
-        show: Show,
-        on_text: OnText | None = None,
-        owner: str = "",
-        preferences: Preferences = Preferences(),
-    ) -> None:
+        self, team: Team, state: ChatState, *, show: Show, on_text: OnText | None = None, owner: str = "",
+        preferences: Preferences = Preferences()
+    ) -> None:  # fmt: skip
         self.team, self.state, self.owner = team, state, owner
         self.show, self.on_text = show, on_text  # the latter is given the manager's reply while it is written
         self.preferences = preferences.offered(team.model_choices, team.places)

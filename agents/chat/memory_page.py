@@ -63,22 +63,10 @@ memory_page = APIRouter(include_in_schema=False, route_class=_AsPage)
 
 @memory_page.get(PAGE)
 async def listed(
-    owner: Owner,
-    site: Here,
-    store: Known,
-    words: Words,
-    q: Annotated[str, Query(max_length=2_000)] = "",
-    domain: str = "",
-    url: str = "",
-    job: str = "",
-    verdict: str = "",
-    since: Day = "",
-    until: Day = "",
-    gone: int | None = None,
-    new: int | None = None,
-    known: int = 0,
-    broken: int = 0,
-) -> HTMLResponse:
+    owner: Owner, site: Here, store: Known, words: Words, q: Annotated[str, Query(max_length=2_000)] = "",
+    domain: str = "", url: str = "", job: str = "", verdict: str = "", since: Day = "", until: Day = "",
+    gone: int | None = None, new: int | None = None, known: int = 0, broken: int = 0
+) -> HTMLResponse:  # fmt: skip
     """Search what is known; without words, what was seen last."""
     asked = {"q": q, "domain": domain, "url": url, "job": job, "verdict": verdict, "since": since, "until": until}
     where = Selection(
@@ -127,15 +115,10 @@ async def opened(item_id: str, owner: Owner, site: Here, store: Known, words: Wo
 
 @memory_page.post(PAGE + "/forget")
 async def forget(
-    owner: Owner,
-    store: Known,
-    words: Words,
-    id: Annotated[str, Form()] = "",
-    url: Annotated[str, Form()] = "",
-    domain: Annotated[str, Form()] = "",
-    job: Annotated[str, Form()] = "",
-    back: Annotated[str, Form(max_length=4_000)] = "",
-) -> Response:
+    owner: Owner, store: Known, words: Words, id: Annotated[str, Form()] = "", url: Annotated[str, Form()] = "",
+    domain: Annotated[str, Form()] = "", job: Annotated[str, Form()] = "",
+    back: Annotated[str, Form(max_length=4_000)] = ""
+) -> Response:  # fmt: skip
     """Forget a fact, all of a source, of a domain, or of one research; then show what is left."""
     where = Selection(ids=(id,) if id else (), url=url, domain=domain, job=job)
     if where.empty:

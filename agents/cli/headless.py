@@ -27,20 +27,10 @@ GRADE_CODES = {"complete": 0, "partial": 3, "nothing_found": 4}
 
 
 async def research(
-    settings: Settings,
-    question: str,
-    *,
-    mode: Mode,
-    tier: Tier | None,
-    minutes: float | None,
-    challenge: bool,
-    json_file: Path | None,
-    out: Path | None,
-    refresh: str = "",
-    goes_on: str = "",
-    memory: str | None = None,
-    opened: AbstractAsyncContextManager["Team"] | None = None,
-) -> int:
+    settings: Settings, question: str, *, mode: Mode, tier: Tier | None, minutes: float | None, challenge: bool,
+    json_file: Path | None, out: Path | None, refresh: str = "", goes_on: str = "", memory: str | None = None,
+    opened: AbstractAsyncContextManager["Team"] | None = None
+) -> int:  # fmt: skip
     """Scope, plan, run and write; returns the exit code.
 
     With `refresh`, the contract of an earlier job is run on today's sources, and the question is empty; with `goes_on`
