@@ -96,12 +96,9 @@ CSP = (
 """Nothing is loaded from, or sent to, anywhere else: text out of a web page cannot leak through an image's address."""
 _SANDBOX = "sandbox; default-src 'none'"  # what is uploaded is given back as a harmless download
 _HEADERS = {
-    "content-security-policy": CSP,
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "same-origin",
-    "x-frame-options": "DENY",
-    "cross-origin-opener-policy": "same-origin",
-}
+    "content-security-policy": CSP, "x-content-type-options": "nosniff", "referrer-policy": "same-origin",
+    "x-frame-options": "DENY", "cross-origin-opener-policy": "same-origin",
+}  # fmt: skip
 _OUTSIDE = re.compile(
     r'<(?:link|script)\b[^>]*(?:href|src)="(?:https?:)?//[^>]*>(?:\s*</script>)?|<meta property="og:(?:image|url)"[^>]*>'
 )

@@ -233,15 +233,10 @@ def quoted_data(quoted: Quoted, document: ReportDocument | None) -> dict[str, ob
         after = after.rpartition(" ")[0] + " …"
     about = {"n", "title", "author", "site", "published", "url", "kind", "known_since"}
     return reference.model_dump(mode="json", include=about) | {
-        "fact_id": quote.fact_id,
-        "quote": quote.text,
-        "page": quote.page,
-        "before": before,
-        "after": after,
-        "verdict": judged.verdict if judged else None,
-        "why": judged.why if judged else "",
+        "fact_id": quote.fact_id, "quote": quote.text, "page": quote.page, "before": before, "after": after,
+        "verdict": judged.verdict if judged else None, "why": judged.why if judged else "",
         "note": NOTES.get(reference.kind, ""),
-    }
+    }  # fmt: skip
 
 
 KEPT = 500  # messages of a run that are kept for those who watch; who is further behind has its own made

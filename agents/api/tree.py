@@ -21,14 +21,11 @@ AGAIN_WITHIN = 8  # lines within which the same one is not said twice (see publi
 ROOT = "job"  # path of the whole run, which is no row of the tree
 
 STAGES: dict[Stage, str] = {
-    "planning": "Planning.",
-    "collecting": "Searching and reading.",
+    "planning": "Planning.", "collecting": "Searching and reading.",
     "challenging": "Looking for what speaks against the claims.",
-    "composing": "Writing the summary and the conclusion.",
-    "judging": "Being reviewed.",
-    "reworking": "Mending what fell short.",
-    "completed": "Done.",
-}
+    "composing": "Writing the summary and the conclusion.", "judging": "Being reviewed.",
+    "reworking": "Mending what fell short.", "completed": "Done.",
+}  # fmt: skip
 
 
 class TreeNode(Frozen):
@@ -312,17 +309,11 @@ def _rank(step: str) -> tuple[int, int, int, str]:
 
 
 _PARTS: dict[events.NodeState, str] = {
-    "planning": "Planning {part}.",
-    "searching": "Searching for {part}.",
-    "reading": "Reading for {part}.",
-    "writing": "Writing {part}.",
-    "retrying": "Trying {part} again.",
-    "done": "{part} done.",
-    "partial": "{part} partial.",
-    "empty": "{part} found nothing.",
-    "failed": "{part} failed.",
+    "planning": "Planning {part}.", "searching": "Searching for {part}.", "reading": "Reading for {part}.",
+    "writing": "Writing {part}.", "retrying": "Trying {part} again.", "done": "{part} done.",
+    "partial": "{part} partial.", "empty": "{part} found nothing.", "failed": "{part} failed.",
     "stopped": "{part} stopped.",
-}
+}  # fmt: skip
 
 
 def _in_words(form: str, more: str = "", /, **values: object) -> FeedText:

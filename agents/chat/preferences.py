@@ -65,15 +65,12 @@ class Preferences(Frozen):
             TIMES[time] if time in TIMES else minutes_of(time.removesuffix("minutes")) if time else DEFAULT_MINUTES
         )
         return cls(
-            time_given=bool(time),
-            minutes=minutes,
-            mode="deep" if mode == "deep" else "standard" if mode else None,
-            language=languages[language] if language else None,
-            exclude_domains=_domains(said.get("exclude", "")),
+            time_given=bool(time), minutes=minutes, mode="deep" if mode == "deep" else "standard" if mode else None,
+            language=languages[language] if language else None, exclude_domains=_domains(said.get("exclude", "")),
             places=(PLACES[place],) if place else (),
             models=tuple((role, name) for role in ROLES if (name := said.get(f"model_{role}"))),
             memory=said.get("memory") != NO_MEMORY,
-        )
+        )  # fmt: skip
 
     @property
     def shown(self) -> dict[str, str]:
