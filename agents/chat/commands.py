@@ -146,19 +146,13 @@ class Patterns:
         named = {name.lower(): tag for tag, name in listed}
         self.languages: dict[str, str] = named | table["languages"]
         """Names of languages as users write them, and their BCP 47 tags."""
-        self.wishes = [
-            (name, re.compile(pattern, re.IGNORECASE))
-            for locale in locales().values()
-            for name, pattern in locale["wishes"].items()
-        ]
+        wishes = (pair for locale in locales().values() for pair in locale["wishes"].items())
+        self.wishes = [(name, re.compile(pattern, re.IGNORECASE)) for name, pattern in wishes]
         # What explains a word matches nearly any short question: asked last.
         self.wishes.sort(key=lambda one: one[0] == "term")
 
 
-@lru_cache(maxsize=1)
-def patterns() -> Patterns:
-    """Read the tables once."""
-    return Patterns()
+patterns = lru_cache(maxsize=1)(Patterns)  # the tables are read once
 
 
 # ---- wishes and numbers
@@ -167,19 +161,18 @@ def patterns() -> Patterns:
 def _wish(message: str) -> Wish | None:
     if len(message) > MAX_WISH:
         return None
+    glossary = {name for locale in locales().values() for name in locale.get("terms", {})}
     for text in dict.fromkeys((plain(message), bare(plain(message)))):
         for name, pattern in patterns().wishes:
             if found := pattern.fullmatch(text):
                 topic = next((one for one in found.groupdict().values() if one), "")
-                if name != "term" or (topic := _glossary_name(topic)):
+                if name == "term":
+                    # Also in the plural, or with a word beside it.
+                    tried = (topic, topic.removesuffix("s"), *topic.split())
+                    topic = next((one for one in tried if one in glossary), "")
+                if topic or name != "term":
                     return Wish(name=name, topic=topic)
     return None
-
-
-def _glossary_name(word: str) -> str:
-    """Find a word in the glossary, also in the plural or with a word beside it; empty when it is none of ours."""
-    known = {name for locale in locales().values() for name in locale.get("terms", {})}
-    return next((tried for tried in (word, word.removesuffix("s"), *word.split()) if tried in known), "")
 
 
 def _pick(message: str) -> Pick | None:
@@ -211,7 +204,10 @@ def read_edit(message: str) -> Edit | None:
         return whole
     edit = Edit()
     for part in filter(None, re.split(r"\s*(?:[,;\n]|\band\b|\bund\b)\s*", text)):
-        clause = _clause(part) or _one_more_domain(part, edit)
+        clause, more = _clause(part), patterns().domain.fullmatch(part)
+        if clause is None and more and (edit.domains or edit.exclude_domains):
+            # The rest of `only domains a.org, b.org`.
+            clause = Edit.model_validate({"exclude_domains" if edit.exclude_domains else "domains": (more[1],)})
         if clause is None:
             return None
         edit = edit | clause
@@ -267,13 +263,6 @@ def _minutes(text: str) -> Edit | None:
     return Edit(minutes=minutes, time_given=True)
 
 
-def _one_more_domain(text: str, before: Edit) -> Edit | None:
-    """Read the rest of `only domains a.org, b.org`."""
-    found = patterns().domain.fullmatch(text)
-    name = "exclude_domains" if before.exclude_domains else "domains"
-    return Edit.model_validate({name: (found[1],)}) if found and getattr(before, name) else None
-
-
 # ---- parts of a plan
 
 _QUOTES = " \t\"'“”‘’„«»:"
@@ -302,12 +291,8 @@ def _numbered(text: str) -> str:
     """Write `the second part` as `part 2`, and the last as part 99."""
     numbers = {word: number for word, number in patterns().numbers.items() if number}
     words, noun = "|".join(sorted(numbers, key=len, reverse=True)), part_words()["noun"]
-    return re.sub(
-        rf"\b(?:the |den |die |das |la |el )?({words}) ({noun})\b",
-        lambda found: f"{found[2]} {numbers[found[1].lower()] % 100}",
-        text,
-        flags=re.IGNORECASE,
-    )
+    named = re.compile(rf"\b(?:the |den |die |das |la |el )?({words}) ({noun})\b", re.IGNORECASE)
+    return named.sub(lambda found: f"{found[2]} {numbers[found[1].lower()] % 100}", text)
 
 
 def _number(given: str | None) -> str:
