@@ -6,10 +6,11 @@ once from the knowledge base alone, with citations; no run is begun.
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NoReturn
 
+from agents.api.reports import linker
 from agents.api.tree import ROOT, STAGES, TreeView, live_tree, steer
 from agents.chat.commands import Command, Edit, Part, Wish, asks_for_progress, patterns
 from agents.chat.drafting_talk import Drafting
@@ -28,8 +29,8 @@ from agents.memory.knowledge import KnowledgeStore, forget_with, in_time
 from agents.nlp.tokens import content_words
 from agents.offline.questions import Question, parts_of
 from agents.report.escaping import link
-from agents.report.references import reference_of
-from agents.research.reading.answering import answers
+from agents.report.references import Linker, reference_of
+from agents.research.reading import answering
 from agents.research.scoping.authorization import ResearchCommand
 from agents.research.scoping.follow_up import ENOUGH
 from agents.research.scoping.turn import checked
@@ -238,9 +239,8 @@ class RunTalk(Drafting):
                     raise self.no("not_held")
                 await self.say("released")
             case "forget" if not wish.topic:
-                await self.say(
-                    "forget_ask", *[Button(words(name), words(name)) for name in ("button_forget", "button_keep")]
-                )
+                answers = (Button(words(name), words(name)) for name in ("button_forget", "button_keep"))
+                await self.say("forget_ask", *answers)
             case "forget":
                 gone = await forget_with(self.team.memory, self.memory_of, jobs=(self.state.job_id,))
                 await self.say("forgotten", things=words.counted(gone, "thing"))
@@ -265,11 +265,8 @@ class RunTalk(Drafting):
         stated = list(distinct.values())[: max(1, min(count, _MAX_SUMMED))]
         text = " ".join(one.text.strip() + "".join(f"[{n}]" for n in one.citations) for one in stated)
         facts = tuple(fact for one in stated for fact in one.facts)
-        text = linked(text, document.references, facts, self._quote)
+        text = linked(text, document.references, facts, linker(self.state.job_id))
         return f"{text}\n\n{self.words('summary_from_report')}"
-
-    def _quote(self, fact_id: str) -> str:
-        return public(f"/research/jobs/{self.state.job_id}/quote/{fact_id}#quote")
 
     async def just_now(self) -> bool:
         """Tell whether the run ended a moment ago."""
@@ -282,7 +279,7 @@ class RunTalk(Drafting):
     async def from_report(self, document: ReportDocument, question: str) -> str:
         """Answer a question out of the report, as Markdown whose citations open their quotes; empty where it holds no answer."""
         answer = await self.team.follow_up(document, question)
-        text = linked(answer.markdown, document.references, answer.facts, self._quote)
+        text = linked(answer.markdown, document.references, answer.facts, linker(self.state.job_id))
         return f"{text}\n\n{self.words('from_report')}" if answer.enough else ""
 
     # ---- what is known already
@@ -326,7 +323,7 @@ class RunTalk(Drafting):
             samples = f" {self.words('known_samples')}" if self.team.sample else ""
             return self.words("known_nothing", question=question) + samples
         used = [items[fact] for fact in facts]
-        text = linked(markdown, references, facts, lambda fact: place_of(items[fact]))
+        text = linked(markdown, references, facts, lambda _, quote: place_of(items[quote.fact_id]))
         open_parts = "; ".join(part.text.rstrip("?") for part in parts_of(question) if not _answered(part, used))
         missing = " " + self.words("known_missing", parts=open_parts) if open_parts else ""
         since = min(item.since[:10] for item in used)
@@ -342,21 +339,14 @@ class Known(Frozen):
     query_type: QueryType = "other"
 
 
-def linked(
-    markdown: str, references: Sequence[Reference], facts: tuple[str, ...], opens_at: Callable[[str], str]
-) -> str:
-    """Make each citation open the quote behind it: `opens_at` gives the address for the id of a fact."""
-    opens: dict[int, str] = {}
+def linked(markdown: str, references: Sequence[Reference], facts: tuple[str, ...], opens_at: Linker) -> str:
+    """Make each citation open the first of these facts that its source has."""
+    opens: dict[str, str] = {}
     for reference in references:
         for quote in reference.quotes:
             if quote.fact_id in facts:
-                opens.setdefault(reference.n, quote.fact_id)
-
-    def one(match: re.Match[str]) -> str:
-        fact = opens.get(int(match[1]))
-        return match[0] if fact is None else link(rf"\[{match[1]}\]", opens_at(fact))
-
-    return _NUMBER.sub(one, markdown)
+                opens.setdefault(str(reference.n), opens_at(reference, quote))
+    return _NUMBER.sub(lambda one: link(rf"\[{one[1]}\]", opens[one[1]]) if one[1] in opens else one[0], markdown)
 
 
 def place_of(item: Remembered) -> str:
@@ -386,6 +376,6 @@ def _answered(part: Question, used: list[Remembered]) -> bool:
     """Tell whether anything used speaks to a part of a question."""
     return any(
         _shared(part.text, one) >= ENOUGH
-        or (one.fact and one.source and answers(part, one.fact.quote, one.source.title, one.source.head))
+        or (one.fact and one.source and answering.answers(part, one.fact.quote, one.source.title, one.source.head))
         for one in used
     )
