@@ -30,6 +30,10 @@ def _examples(*examples: JsonDict) -> ConfigDict:
     return ConfigDict(json_schema_extra={"examples": [*examples]})
 
 
+SMALL = "In which year was the first weather satellite launched?"
+LARGE = "What does it cost to insulate the roof of a terraced house in Ireland?"
+
+
 class Payload(BaseModel):
     """Base of what callers send: exact types, no field that is not declared."""
 
@@ -39,7 +43,7 @@ class Payload(BaseModel):
 class SimpleRunRequest(Payload, RunBounds):
     """A task for one run, with the bounds of the simple tier unless they are given."""
 
-    model_config = _examples({"task": "In which year was the first weather satellite launched?"})
+    model_config = _examples({"task": SMALL})
 
     task: Words
     """What shall be found out."""
@@ -59,7 +63,7 @@ class RunRequest(SimpleRunRequest):
     """A task for one run. A bound given here wins over the environment's, and that over the tier's."""
 
     model_config = _examples(
-        {"task": "What does it cost to insulate the roof of a terraced house in Ireland?", "complexity_tier": "simple"},
+        {"task": LARGE, "complexity_tier": "simple"},
         {"task": "How well do heat pumps work below -10 °C?", "max_iters": 1, "stream": True},
     )
 
@@ -90,13 +94,7 @@ class Dates(Payload):
 class JobRequest(Payload):
     """A research job: the request is the authorization, its planners run inside the job."""
 
-    model_config = _examples(
-        {
-            "query": "What does it cost to insulate the roof of a terraced house in Ireland?",
-            "mode": "standard",
-            "time": 5,
-        }
-    )
+    model_config = _examples({"query": LARGE, "mode": "standard", "time": 5})
 
     query: Words | None = None
     """One question."""
@@ -169,11 +167,7 @@ class ChatRequest(_Open):
     """A chat completion. The last message of the user is the task; how models sample has no meaning here."""
 
     model_config = _examples(
-        {
-            "model": "research-simple",
-            "messages": [{"role": "user", "content": "In which year was the first weather satellite launched?"}],
-            "stream": False,
-        }
+        {"model": "research-simple", "messages": [{"role": "user", "content": SMALL}], "stream": False}
     )
 
     model: Annotated[str, Field(max_length=200)]

@@ -63,20 +63,13 @@ async def document() -> JSONResponse:
 async def files(element_id: str, name: str, owner: Owner) -> Response:
     """Return a file of the chat to the one whose chat it is."""
     layer = get_data_layer()
-    row = await layer.element_owner(element_id) if layer else None
-    if layer is None or row is None or not row["key"] or row["owner"] != owner:
-        raise not_found("There is no such file.")
-    path = layer.storage_provider.path(row["key"])
-    if not await asyncio.to_thread(path.is_file):
+    row = await layer.element_owner(element_id) if layer else {}
+    path = layer.storage_provider.path(row["key"]) if layer and row.get("key") and row["owner"] == owner else None
+    if path is None or not await asyncio.to_thread(path.is_file):
         raise not_found("There is no such file.")
     mime = (row["mime"] or "").split(";")[0]
-    shown = mime in INLINE
-    return FileResponse(
-        path,
-        media_type=mime if shown else "application/octet-stream",
-        filename=row["name"],
-        content_disposition_type="inline" if shown else "attachment",
-    )
+    how = {"media_type": mime, "content_disposition_type": "inline"} if mime in INLINE else {}
+    return FileResponse(path, filename=row["name"], **({"media_type": "application/octet-stream"} | how))
 
 
 async def unknown(request: Request) -> Response:

@@ -137,12 +137,11 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
 
     async def thread_name(self, thread_id: str) -> str:
         """Return the name of a thread; empty when it has none yet."""
-        return await self._value("SELECT name FROM threads WHERE id = :id", thread_id) or ""
+        return (await self._row("SELECT name FROM threads WHERE id = :id", id=thread_id)).get("name") or ""
 
-    async def _value(self, query: str, id: str) -> str | None:
-        """Give the one value that is asked for; None where there is no such row."""
-        rows = await self.execute_sql(query, {"id": id})
-        return next(iter(rows[0].values())) if rows else None
+    async def _row(self, query: str, **values: Any) -> Row:
+        """Give the one row that is asked for; an empty one where there is none."""
+        return dict(next(iter(await self.execute_sql(query, values) or []), {}))
 
     async def delete_thread(self, thread_id: str) -> None:
         """Forget a thread and how its talk stood; reports of its runs stay in the blob store.
@@ -150,12 +149,11 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         An open page, or a run that goes on, would else write it anew: Chainlit makes a thread of whatever is written.
         """
         self._deleted.add(thread_id)
-        owner = await self._value('SELECT "userIdentifier" FROM threads WHERE id = :id', thread_id)
-        talk = await self.talk(thread_id)
+        thread, talk = await self._row("SELECT * FROM threads WHERE id = :id", id=thread_id), await self.talk(thread_id)
         await super().delete_thread(thread_id)
         await self.execute_sql("DELETE FROM dossier_talks WHERE thread_id = :id", {"id": thread_id})
         if self.on_deleted is not None:
-            await self.on_deleted(thread_id, owner or "", talk)
+            await self.on_deleted(thread_id, thread.get("userIdentifier") or "", talk)
 
     async def put_props(self, element_id: str, props: Row) -> None:
         """Put other props in the place of those of a kept element."""
@@ -165,14 +163,14 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
     async def reword(self, step_id: str, output: str) -> StepDict | None:
         """Put another text in the place of a kept message's; None when there is no such message."""
         await self.execute_sql("UPDATE steps SET output = :o WHERE id = :id", {"id": step_id, "o": output})
-        rows = await self.execute_sql("SELECT * FROM steps WHERE id = :id", {"id": step_id})
-        return _step(dict(rows[0])) if rows else None
+        row = await self._row("SELECT * FROM steps WHERE id = :id", id=step_id)
+        return _step(row) if row else None
 
     # ---- how a talk stands, and what a user set
 
     async def talk(self, thread_id: str) -> str | None:
         """Return how a thread's talk stands, as JSON; None when it has not begun."""
-        return await self._value("SELECT talk FROM dossier_talks WHERE thread_id = :id", thread_id)
+        return (await self._row("SELECT talk FROM dossier_talks WHERE thread_id = :id", id=thread_id)).get("talk")
 
     async def keep_talk(self, thread_id: str, talk: str) -> None:
         """Keep how a thread's talk stands; that of a deleted one does not come back."""
@@ -182,7 +180,7 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
 
     async def settings(self, owner: str) -> str | None:
         """Return a user's settings, as JSON; None when nothing was ever set."""
-        return await self._value("SELECT settings FROM dossier_settings WHERE owner = :id", owner)
+        return (await self._row("SELECT * FROM dossier_settings WHERE owner = :id", id=owner)).get("settings")
 
     async def keep_settings(self, owner: str, settings: str) -> None:
         """Keep a user's settings."""
@@ -193,10 +191,9 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
 
     async def get_thread(self, thread_id: str) -> ThreadDict | None:
         """Return a thread with its steps and elements, JSON columns decoded."""
-        found = await self.execute_sql("SELECT * FROM threads WHERE id = :id", {"id": thread_id})
-        if not found:
+        thread: Any = await self._row("SELECT * FROM threads WHERE id = :id", id=thread_id)
+        if not thread:
             return None
-        thread: Any = dict(found[0])
         thread["metadata"], thread["tags"] = _decoded(thread["metadata"], {}), _decoded(thread["tags"], None)
         of_thread = 'SELECT * FROM {} WHERE "threadId" = :id ORDER BY {}'
         steps = await self.execute_sql(of_thread.format("steps", '"createdAt", rowid'), {"id": thread_id}) or []
@@ -213,14 +210,12 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         return row
 
     async def get_element(self, thread_id: str, element_id: str) -> ElementDict | None:
-        query = 'SELECT * FROM elements WHERE id = :e AND "threadId" = :t'
-        rows = await self.execute_sql(query, {"e": element_id, "t": thread_id})
-        return await self._element(dict(rows[0])) if rows else None
+        row = await self._row('SELECT * FROM elements WHERE id = :e AND "threadId" = :t', e=element_id, t=thread_id)
+        return await self._element(row) if row else None
 
-    async def element_owner(self, element_id: str) -> Row | None:
+    async def element_owner(self, element_id: str) -> Row:
         """Say where a kept file lies and whose it is: key, mime, name, owner."""
-        rows = await self.execute_sql(_OWNER, {"id": element_id})
-        return dict(rows[0]) if rows else None
+        return await self._row(_OWNER, id=element_id)
 
     async def list_threads(self, pagination: Pagination, filters: ThreadFilter) -> PaginatedResponse[ThreadDict]:
         """List a user's threads, last used first; searches names and messages."""
@@ -242,11 +237,8 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
             row["createdAt"] = row.pop("updated")
             row["metadata"], row["tags"] = _decoded(row["metadata"], {}), _decoded(row["tags"], None)
             row["steps"], row["elements"] = [], []
-        info = PageInfo(
-            hasNextPage=len(rows) > pagination.first,
-            startCursor=page[0]["id"] if page else None,
-            endCursor=page[-1]["id"] if page else None,
-        )
+        start, end = (page[0]["id"], page[-1]["id"]) if page else (None, None)
+        info = PageInfo(hasNextPage=len(rows) > pagination.first, startCursor=start, endCursor=end)
         return PaginatedResponse(pageInfo=info, data=page)
 
 
