@@ -1,6 +1,5 @@
 """What the cards are given, and the same as Markdown."""
 
-
 import pytest
 
 from agents.chat.answers import _item, contract_card, contract_line, figure, run_card, scope_card, scope_line
