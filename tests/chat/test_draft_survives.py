@@ -1,5 +1,7 @@
 """Whatever is said about a fresh draft, no ordinary message replaces or withdraws it, whichever engine answers."""
 
+import asyncio
+
 import pytest
 
 from agents.chat.state import ManagerReply, Refuse, Say, ShowContract, Started
@@ -155,6 +157,33 @@ async def test_a_part_is_dropped_and_added_by_name(talker):
     (act,) = await talker("drop the lighthouses")
     assert isinstance(act, Refuse)
     assert "there are: Closures, Costs, the crews" in act.text
+
+
+# ---- in the second of the end
+
+
+@pytest.mark.parametrize("from_the_end", range(1, 9))
+async def test_a_stop_in_the_second_of_the_end_stops_or_says_that_it_came_too_late(talker, from_the_end):
+    await talker(QUESTION)
+    (first,) = await talker(PHRASE)
+    events = [numbered async for numbered in first.job.follow() if numbered]
+    again = Talker(talker.team)
+    await again(QUESTION)
+    (second,) = await again(PHRASE)
+    seen = 0
+    async for numbered in second.job.follow():
+        seen += numbered is not None
+        if seen == len(events) - from_the_end:
+            acts = await again("stop")
+            break
+    await asyncio.wait_for(second.job.wait(), 30)
+
+    assert second.job.status in ("done", "cancelled")
+    if second.job.status == "done":
+        assert second.job.report is not None
+        assert acts == [] or "has ended" in acts[0].text
+    else:
+        assert acts == []
 
 
 # ---- just after the end
