@@ -226,19 +226,14 @@ class Store:
 
     async def report(self, job_id: str) -> ReportDocument | None:
         query = sa.select(tables.reports.c.body).where(tables.reports.c.job_id == job_id)
-        body = await self.text(query)
-        with suppress(ValidationError):  # it may be of another version of this program
-            return None if body is None else ReportDocument.model_validate_json(body)
-        return None
+        return _document(await self.text(query))
 
     async def draft(self, job_id: str) -> ReportDocument | None:
         """Give the report of a job that came to no end, as it was recorded before it was checked."""
         steps = tables.steps.c
         query = sa.select(steps.record).where(steps.job_id == job_id, steps.key.endswith("#keep:draft"))
         record = await self.text(query)
-        return (
-            None if record is None else ReportDocument.model_validate_json(StepRecord.model_validate_json(record).value)
-        )
+        return None if record is None else _document(StepRecord.model_validate_json(record).value)
 
     async def save_outcome(self, job_id: str, rows: Mapping[sa.Table, Sequence[Row]]) -> None:
         """Write everything that a job came to, in the place of what an earlier attempt came to."""
@@ -320,6 +315,13 @@ class Store:
         alive = sa.exists().where(workers.c.executor == jobs.c.executor, workers.c.seen >= before)
         begun = (jobs.c.status == "running") | ((jobs.c.status == "queued") & (jobs.c.executor != ""))
         return await self._jobs(begun, ~alive)
+
+
+def _document(written: str | None) -> ReportDocument | None:
+    """Read a report; None where there is none, or one that another version of this program wrote."""
+    with suppress(ValidationError):
+        return None if written is None else ReportDocument.model_validate_json(written)
+    return None
 
 
 async def insert_all(connection: AsyncConnection, store: Store, table: sa.Table, rows: Sequence[Row]) -> None:

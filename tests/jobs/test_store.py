@@ -9,14 +9,16 @@ import pytest
 from typer.testing import CliRunner
 
 from agents.cli.main import app
-from agents.contracts.report import Commission
+from agents.contracts.report import Actual, Commission, ReportDocument
 from agents.core.budget import Limits
 from agents.core.errors import ConfigError
 from agents.jobs.database import Database, async_url
 from agents.jobs.store import Store, StoredJob, WholeJob
+from agents.report.document import build
 from agents.research.steering import Steering
 from tests.jobs.conftest import Word, bench_of, opened
 from tests.scripts import BRIEF
+from tests.unit.report_world import outcome
 
 
 async def word(text):
@@ -81,6 +83,23 @@ async def test_adding_a_job_twice_is_adding_it_once(tmp_path):
         assert await store.add(job) == job.id
     assert await store.count() == 1
     await base.close()
+
+
+async def test_of_a_job_that_came_to_no_end_the_draft_of_its_report_is_read(tmp_path):
+    draft = build("a" * 32, outcome(), Actual(), engine="some/model", reasons=True)
+
+    async def keeps(document):
+        return document
+
+    async def breaks(ctx):
+        await ctx.call("keep", "draft", keeps, draft, gives=ReportDocument, pool="local")
+        raise ValueError("afterwards")
+
+    async with opened(tmp_path, bench_of(breaks)) as kept:
+        job = await kept.ended(kept.start())
+        assert (job.status, job.report) == ("failed", None)
+        assert await kept.jobs.report(job.id) == draft
+        assert await kept.jobs.report("b" * 32) is None
 
 
 async def command(folder, *args):
