@@ -38,11 +38,9 @@ _TAG = re.compile(rf"{OPENING.pattern}|{CLOSING.pattern}", re.IGNORECASE)
 _CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
 _TOOL = re.compile(
     r"<[|｜]tool[\w▁]*[|｜]>|<[|]python_tag[|]>|\[TOOL_CALLS\]"
-    r"|<(?P<pair>tool_calls?|tool_use|function_calls?)>|<(?P<named>function|invoke)(?:=|\s+name=)"
-    r"|(?<!\S)(?P<to>to=functions\.[\w.-]+)",
+    r"|<(?:tool_calls?|tool_use|function_calls?)>|<(?:function|invoke)(?:=|\s+name=)|(?<!\S)to=functions\.[\w.-]+",
     re.IGNORECASE,
 )
-_TOOL_END = re.compile(r"<[|｜]tool[\w▁]*end[|｜]>", re.IGNORECASE)
 _DECODER = json.JSONDecoder(strict=False)
 
 
@@ -88,30 +86,6 @@ def closing_tag(text: str, start: int, *, final: bool) -> int | None:
                 continue
         return match.end()
     return None
-
-
-def tool_markup(text: str) -> Iterator[tuple[int, int]]:
-    """Give the spans of `text` that are tool calls in a model's own markup, not prose about it."""
-    code = [match.span() for match in _CODE.finditer(text)]
-    done = 0
-    for match in _TOOL.finditer(text):
-        if match.start() < done or _inside(match.start(), code):
-            continue
-        done = _tool_end(text, match)
-        yield match.start(), done
-
-
-def _tool_end(text: str, match: re.Match[str]) -> int:
-    if name := match["pair"] or match["named"]:
-        end = re.compile(rf"</{name}>", re.IGNORECASE).search(text, match.end())
-        return end.end() if end else len(text)
-    if match["to"]:
-        start = re.compile(r"[^\n{]*").match(text, match.end())
-        at = start.end() if start else match.end()
-        value = strict_json(text, at)
-        return value[1] if value else at if at == len(text) or text[at] == "\n" else len(text)
-    ends = [end.end() for end in _TOOL_END.finditer(text, match.end())]
-    return ends[-1] if ends else len(text)
 
 
 def _after_json(text: str, start: int) -> int:
@@ -222,7 +196,8 @@ def _cut_prose(text: str, field: str) -> dict[str, object] | None:
 
 
 def _find(text: str, gives: type[Frozen], listed: str, cut: bool) -> dict[str, object]:
-    tools = list(tool_markup(text))
+    code = [match.span() for match in _CODE.finditer(text)]
+    tools = [call.start() for call in _TOOL.finditer(text) if not _inside(call.start(), code)]
     done: list[tuple[int, int]] = []
     fits: list[dict[str, object]] = []
     spare: dict[str, object] | None = None
@@ -240,7 +215,7 @@ def _find(text: str, gives: type[Frozen], listed: str, cut: bool) -> dict[str, o
         shaped = _shape(value, gives, listed)
         if shaped is None or (cut and not any(shaped.values())):
             continue
-        if any(begin < start or begin >= end for begin, _ in tools) and not _is_whole(shaped, gives):
+        if any(begin < start or begin >= end for begin in tools) and not _is_whole(shaped, gives):
             break  # the JSON is what the call was made with
         if cut or (start in certain and (isinstance(value, list) or _is_whole(shaped, gives))):
             return shaped

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from agents.contracts.frozen import Frozen, Text
-from agents.core.model_answers import NoAnswer, drop_thoughts, read_answer, tool_markup
+from agents.core.model_answers import NoAnswer, drop_thoughts, read_answer
 from agents.nlp.lang import spans
 from agents.research.loop.topics import compare
 from agents.verify.quotes import find_quote
@@ -65,11 +65,8 @@ def fenced(folder: Path) -> list[bool]:
 
 
 def visible_text(text: str) -> str:
-    """Return what a user may see of a free text: no thoughts, no tool calls; prose about either stays."""
-    seen, _ = drop_thoughts(text)
-    for start, end in reversed(list(tool_markup(seen))):
-        seen = seen[:start] + seen[end:]
-    return seen.strip()
+    """Return what a user may see of a free text: no thoughts; prose about them stays."""
+    return drop_thoughts(text)[0].strip()
 
 
 def thoughts(folder: Path) -> list[bool]:
@@ -102,7 +99,7 @@ def shapes(folder: Path) -> list[bool]:
 
 
 def tool_calls(folder: Path) -> list[bool]:
-    return [visible_text(row["content"]) == row.get("text", "") for row in rows(folder / "leaks.jsonl")]
+    return [answered(row["content"], Queries) is None for row in rows(folder / "leaks.jsonl")]
 
 
 def other_scripts(folder: Path) -> list[bool]:
