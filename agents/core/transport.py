@@ -51,7 +51,7 @@ class RetryPolicy:
 
     def _wait_s(self, state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
-        if isinstance(error, DossierError) and error.retry_after_s:  # asked to wait 0 s, the usual wait is kept
+        if isinstance(error, DossierError) and error.retry_after_s is not None:
             return error.retry_after_s + self.spread() / 2
         return float(min(2.0**state.attempt_number + self.spread(), MAX_BACKOFF_S))
 

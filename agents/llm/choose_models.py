@@ -35,9 +35,10 @@ from agents.core.settings import (
     key_of,
     own_address,
 )
+from agents.core.transport import ATTEMPTS
 from agents.llm.capabilities import KeptWays
 from agents.llm.litellm_errors import key_variable
-from agents.llm.litellm_model import ATTEMPTS, LiteLLMModel
+from agents.llm.litellm_model import LiteLLMModel
 from agents.llm.model_names import IS_SERVER, full_name, models_at, ollama_at, slots_at
 from agents.llm.pacing import LOCAL, Pacing
 from agents.offline import OfflineModel

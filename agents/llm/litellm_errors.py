@@ -8,13 +8,12 @@ Works on names, statuses and texts, so that reading an error needs no import of 
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from types import ModuleType
 
 from agents.contracts.frozen import Said
-from agents.core.errors import NOT_IN_TIME, ModelError, ModelFault
+from agents.core.errors import NOT_IN_TIME, DossierError, ModelError, ModelFault
 from agents.core.transport import advice
 
 FAULTS: dict[str, ModelFault] = {
@@ -150,14 +149,16 @@ _SECRETS = (
 )
 
 
-@dataclass(eq=False)
-class Failed(Exception):
+class Failed(DossierError):
     """One request failed: what to raise in the end, and what the retries need to know."""
 
-    error: ModelError
-    status: int | None = None
-    said: str = ""  # the provider's words, unredacted: only for deciding, never to be shown
-    wait_s: float | None = None  # seconds that the provider asks for; None when it says nothing usable
+    def __init__(
+        self, error: ModelError, status: int | None = None, said: str = "", wait_s: float | None = None
+    ) -> None:
+        super().__init__(str(error))
+        self.error, self.status, self.retryable, self.retry_after_s = error, status, error.retryable, wait_s
+        self.said = said
+        """The provider's words, unredacted: only for deciding, never to be shown."""
 
 
 def exceptions_of(litellm: ModuleType) -> tuple[type[Exception], ...]:
@@ -188,10 +189,10 @@ def failed(error: BaseException, *, model: str, key_variable: str, secrets: Iter
     message = f"{model}: {type(error).__name__} {status or ''}: {redact(said, secrets)[:600]}"
     no_key = bool(_NO_KEY.search(said))
     notice = notice_for(fault, model=model, key_variable=key_variable, no_key=no_key, words=shown, status=status)
-    failure = Failed(ModelError(message, fault=fault, notice=notice, model=model), status, said, wait)
+    failure = ModelError(message, fault=fault, notice=notice, model=model)
     if fault == "connection" and (advice(f"{status} {said}") or A_PAGE.search(said) or 300 <= (status or 0) < 400):
-        failure.error.retryable = False
-    return failure
+        failure.retryable = False
+    return Failed(failure, status, said, wait)
 
 
 def classify(names: Iterable[str], status: int | None, said: str, *, asks_to_wait: bool = False) -> ModelFault:

@@ -10,23 +10,24 @@ Embeddings too: one call, its failures sorted as those of models are.
 
 import asyncio
 import logging
+import math
 import os
 import sys
 import warnings
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from types import ModuleType
 
 from pydantic import SecretStr
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
 
 from agents.core.budget import NOTHING, Spent, Usage
 from agents.core.errors import ModelError, ModelFault
 from agents.core.events import current_trace
 from agents.core.role import NOTHING_SAID, FinishReason, OnText, Reply, Request, estimated_tokens
 from agents.core.settings import has_key
+from agents.core.transport import ATTEMPTS, RetryPolicy
 from agents.llm.capabilities import (
     OLLAMA,
     KeptWays,
@@ -56,7 +57,6 @@ from agents.llm.litellm_errors import Failed, exceptions_of, failed, key_variabl
 from agents.llm.pacing import HeldBack, Permit, RateLimiter
 from agents.llm.wire import gather, messages_for, response_format
 
-ATTEMPTS = 3  # requests for one reply, at most, when the provider fails (specification, section 11)
 CALL_CAP_S = 300.0  # seconds one request may stay without an answer where more time is left, or all of it
 READ_S, READ_SHARE = 30.0, 0.5
 """Seconds, and part of the time left, that a model may take to read a prompt that can be made shorter."""
@@ -72,8 +72,6 @@ _ENVIRONMENT = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # else a price list is downloaded during the import
     "LITELLM_MODE": "PRODUCTION",  # else a `.env` of litellm's own finding is loaded
 }
-_backoff = wait_exponential_jitter(initial=2, exp_base=2, jitter=1, max=10)
-"""min(2^attempt + U(0, 1), 10) seconds (specification, section 11)."""
 
 
 @dataclass
@@ -142,14 +140,14 @@ class LiteLLMModel:
         self, name: str, *, schema_note: Callable[[str], str], api_base: str | None = None,
         api_key: SecretStr | None = None, needs_key: bool = False, structured: ResponseForm = "schema",
         retries: int = ATTEMPTS, gate: RateLimiter | None = None,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep, callbacks: tuple[str, ...] = (),
+        retry: RetryPolicy = RetryPolicy(longest_wait_s=math.inf), callbacks: tuple[str, ...] = (),
         kept: KeptWays | None = None,
     ) -> None:  # fmt: skip
         self.name = name
         self.key_variable = key_variable(name)
         self._kept, self._kept_as = kept, f"{name} {api_base or ''}".strip()
         self._schema_note, self._api_base, self._api_key = schema_note, api_base, api_key
-        self._retries, self._sleep = retries, sleep
+        self._retries, self._retry = retries, retry
         self.gate, self._needs_key = gate, needs_key
         # litellm's own callbacks are called by litellm only.
         direct = name.startswith("openai/") and not callbacks
@@ -205,19 +203,16 @@ class LiteLLMModel:
         raise error
 
     async def _with_retries(self, request: Request, on_text: OnText | None, course: _Course) -> Reply:
-        def is_over(state: RetryCallState) -> bool:
-            left = course.seconds_left()
-            return state.attempt_number >= self._retries or (left is not None and state.upcoming_sleep >= left)
+        async def pause(seconds: float) -> None:
+            if self.gate:
+                self.gate.tell(seconds)
+            await self._retry.sleep(seconds)
 
-        retrying = AsyncRetrying(
-            sleep=self._sleep,
-            wait=_pause,
-            stop=is_over,
-            before_sleep=lambda state: self.gate.tell(state.upcoming_sleep) if self.gate else None,
-            retry=retry_if_exception(lambda error: isinstance(error, Failed) and error.error.retryable),
-            reraise=True,
-        )
+        def left_s() -> float:
+            return math.inf if (left := course.seconds_left()) is None else left
+
         try:
+            retrying = replace(self._retry, sleep=pause).retrying(left_s, self._retries)
             return await retrying(self._attempt, request, on_text, course)
         except Failed as failure:
             error = failure.error
@@ -313,7 +308,7 @@ class LiteLLMModel:
             if self.gate and left is not None and left >= TRY_S and self.gate.may_try():
                 return room
             slow = self._failed("timeout", f"at its pace it writes {max(0, quick)} tokens in the time left")
-            slow.error.retryable = False
+            slow.retryable = slow.error.retryable = False
             raise slow
         return room if quick is None else min(room, quick)
 
@@ -330,8 +325,8 @@ class LiteLLMModel:
         except HeldBack as error:
             raise self._failed("rate", str(error), wait_s=error.wait_s) from None
         except Failed as failure:
-            if failure.error.fault == "rate" or (failure.wait_s and failure.error.retryable):
-                self.gate.hold(UNSAID_PAUSE_S if failure.wait_s is None else failure.wait_s)
+            if failure.error.fault == "rate" or (failure.retry_after_s and failure.retryable):
+                self.gate.hold(UNSAID_PAUSE_S if failure.retry_after_s is None else failure.retry_after_s)
             raise
 
     async def _send(
@@ -415,11 +410,6 @@ class LiteLLMModel:
         error = ModelError(f"{self.name}: {what}", fault=fault, notice=notice, model=self.name)
         error.takes = takes
         return Failed(error, wait_s=wait_s)
-
-
-def _pause(state: RetryCallState) -> float:
-    error = state.outcome.exception() if state.outcome else None
-    return error.wait_s if isinstance(error, Failed) and error.wait_s is not None else _backoff(state)
 
 
 async def embed_texts(model: str, texts: list[str], *, timeout_s: float) -> list[list[float]]:

@@ -278,7 +278,7 @@ class Provider:
         wait = dig(decoded(content), "error", "retry_after_seconds")  # some say so in the body
         wait_s = wait_asked({"retry-after": str(wait), **told} if isinstance(wait, int | float) else told, said)
         fault = fault_of(status, said, asks_to_wait=wait_s is not None)
-        return self._failure(fault, f"HTTP {status} {said}", answer=said, retry_after_s=wait_s)
+        return self._failure(fault, f"HTTP {status} {said}", answer=said, retry_after_s=wait_s or None)
 
     def _hit(self, found: ProviderHit) -> Hit | None:
         url = web_address(found.url)

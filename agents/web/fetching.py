@@ -208,7 +208,7 @@ class Fetcher:
             raise SourceError(url, why)
         if wait_s := retry_after_s(response.headers.get("retry-after", ""), self._now()):
             self._manners.pause(origin, wait_s)
-        raise _passing(url, why, retry_after_s=wait_s)
+        raise _passing(url, why, retry_after_s=wait_s or None)
 
     def _judge_headers(self, url: str, response: httpx2.Response) -> None:
         """Refuse, before the body comes, what it would be no use to read."""

@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import json
 import logging
+import math
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -21,6 +22,7 @@ from agents.core.errors import ModelError
 from agents.core.events import TraceContext, traced
 from agents.core.port import Pace
 from agents.core.role import Message, Request
+from agents.core.transport import RetryPolicy
 from agents.llm.litellm_errors import FAULTS, classify, key_variable, redact, wait_asked
 from agents.llm.litellm_model import LiteLLMModel, close, warm_up
 from agents.llm.pacing import Pacing
@@ -80,7 +82,11 @@ def naps() -> Naps:
 @pytest.fixture
 def model(httpserver: HTTPServer, naps: Naps) -> Callable[..., LiteLLMModel]:
     def build(name: str = "openai/m-x", **settings: Any) -> LiteLLMModel:
-        settings = {"api_base": httpserver.url_for("/v1"), "api_key": SecretStr(KEY), "sleep": naps} | settings
+        settings = {
+            "api_base": httpserver.url_for("/v1"),
+            "api_key": SecretStr(KEY),
+            "retry": RetryPolicy(longest_wait_s=math.inf, sleep=naps, spread=lambda: 0.0),
+        } | settings
         return LiteLLMModel(name, schema_note=lambda schema: f"Answer as JSON: {schema}", **settings)
 
     return build
@@ -663,7 +669,9 @@ async def test_a_cancelled_wait_ends_at_once(httpserver, model):
         waiting.set()
         await asyncio.sleep(seconds)
 
-    task = asyncio.create_task(model(sleep=sleep).reply(request()))
+    task = asyncio.create_task(
+        model(retry=RetryPolicy(longest_wait_s=math.inf, sleep=sleep, spread=lambda: 0.0)).reply(request())
+    )
     await asyncio.wait_for(waiting.wait(), 30)
     task.cancel()
 
@@ -689,7 +697,7 @@ async def test_a_pause_that_the_provider_asks_one_caller_for_holds_for_all(https
 
     httpserver.expect_request(PATH).respond_with_handler(handle)
     gate = Pacing({"openai": Pace(at_once=1)}).gate("openai")
-    callers = [model(gate=gate, sleep=asyncio.sleep) for _ in range(4)]
+    callers = [model(gate=gate, retry=RetryPolicy(longest_wait_s=math.inf, spread=lambda: 0.0)) for _ in range(4)]
 
     replies = await asyncio.gather(*(caller.reply(request()) for caller in callers))
 

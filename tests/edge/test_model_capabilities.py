@@ -1,6 +1,7 @@
 """Twenty manners of model servers, each met by scoping, extraction and writing: an answer, or the server's own reason."""
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from agents.core.budget import Deadline, spent_by
 from agents.core.errors import BadOutput, DossierError, ModelError
 from agents.core.prompts import load
 from agents.core.role import AskContext, Role
+from agents.core.transport import RetryPolicy
 from agents.llm.capabilities import KeptWays
 from agents.llm.litellm_model import LiteLLMModel, close
 from agents.research.fit_input import Rooms, ask_fitting
@@ -353,7 +355,7 @@ async def test_each_manner_ends_in_an_answer_or_in_the_servers_own_words_and_eve
     served = serve(httpserver, MANNERS[name], answer)
     model = LiteLLMModel(
         "openai/sim", schema_note=lambda schema: f"Answer as JSON: {schema}", api_base=httpserver.url_for("/v1"),
-        api_key=SecretStr("sk-test-FAKE0000FAKE"), sleep=no_wait,
+        api_key=SecretStr("sk-test-FAKE0000FAKE"), retry=RetryPolicy(longest_wait_s=math.inf, sleep=no_wait, spread=lambda: 0.0),
     )  # fmt: skip
     heard: list[str] = []
 
@@ -401,7 +403,7 @@ async def test_what_a_model_needs_is_known_at_the_next_start_and_found_out_anew_
     async def calls_of_a_start() -> int:
         model = LiteLLMModel(
             "openai/sim", schema_note=str, api_base=httpserver.url_for("/v1"), api_key=SecretStr("sk-test-FAKE0000FAKE"),
-            sleep=no_wait, kept=KeptWays(tmp_path / "ways.json", lambda: clock[0]),
+            retry=RetryPolicy(longest_wait_s=math.inf, sleep=no_wait, spread=lambda: 0.0), kept=KeptWays(tmp_path / "ways.json", lambda: clock[0]),
         )  # fmt: skip
         before = len(served.calls)
         await ask_fitting(role, given, AskContext({role.name: model}, load(), Deadline.within(30.0)), Rooms(), None)

@@ -5,6 +5,7 @@ books, or the server's own words.
 """
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
@@ -22,6 +23,7 @@ from agents.core.budget import Deadline, spent_by
 from agents.core.errors import DossierError
 from agents.core.prompts import load
 from agents.core.role import AskContext, RoleAnswer
+from agents.core.transport import RetryPolicy
 from agents.llm.litellm_model import LiteLLMModel, close
 from agents.research.fit_input import Rooms, ask_fitting
 from tests.edge.test_model_capabilities import GIVEN, Call
@@ -73,7 +75,7 @@ class Asking:
 
         model = LiteLLMModel(
             "openai/sim", schema_note=lambda schema: f"Answer as JSON: {schema}", api_base=self.server.url_for(self.base),
-            api_key=SecretStr("sk-test-FAKE0000FAKE"), sleep=sleep,
+            api_key=SecretStr("sk-test-FAKE0000FAKE"), retry=RetryPolicy(longest_wait_s=math.inf, sleep=sleep, spread=lambda: 0.0),
         )  # fmt: skip
         run = AskContext({self.role.name: model}, load(), Deadline.within(200.0))
         return await ask_fitting(self.role, self.given, run, Rooms(), on_text)

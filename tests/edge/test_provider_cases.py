@@ -2,6 +2,7 @@
 
 import json
 import logging
+import math
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -15,6 +16,7 @@ from agents.contracts.frozen import Frozen, Text
 from agents.core.errors import BadOutput, ModelError
 from agents.core.prompts import load
 from agents.core.role import AskContext, Message, Request, Role, ask
+from agents.core.transport import RetryPolicy
 from agents.llm.litellm_model import LiteLLMModel, close, warm_up
 from tests.conftest import DATA
 
@@ -46,7 +48,7 @@ async def no_wait(seconds: float) -> None:
 
 
 def model(server: HTTPServer, **settings):
-    settings = {"sleep": no_wait} | settings
+    settings = {"retry": RetryPolicy(longest_wait_s=math.inf, sleep=no_wait, spread=lambda: 0.0)} | settings
     return LiteLLMModel(
         "openai/m-x", schema_note=lambda schema: f"Answer as JSON: {schema}", api_base=server.url_for("/v1"),
         api_key=SecretStr("sk-test-FAKE0000FAKE"), **settings,
@@ -163,7 +165,7 @@ async def test_c10_a_wait_is_kept_as_asked_never_beyond_the_time_left_and_quota_
     async def sleep(seconds: float) -> None:
         naps.append(seconds)
 
-    asked = model(httpserver, sleep=sleep)
+    asked = model(httpserver, retry=RetryPolicy(longest_wait_s=math.inf, sleep=sleep, spread=lambda: 0.0))
     if row["name"] in ("tomorrow", "quota_gone"):
         with pytest.raises(ModelError) as caught:
             await asked.reply(request())
@@ -191,7 +193,12 @@ async def test_c12_a_key_in_a_providers_error_is_in_no_text_of_ours(httpserver, 
     monkeypatch.setenv("OPENAI_API_KEY", row["secret"])
     httpserver.expect_request(PATH).respond_with_json({"error": {"message": row["text"]}}, status=status)
     asked = LiteLLMModel(
-        "openai/m-x", schema_note=str, api_base=httpserver.url_for("/v1"), retries=1, sleep=no_wait, structured="prompt"
+        "openai/m-x",
+        schema_note=str,
+        api_base=httpserver.url_for("/v1"),
+        retries=1,
+        retry=RetryPolicy(longest_wait_s=math.inf, sleep=no_wait, spread=lambda: 0.0),
+        structured="prompt",
     )
     with caplog.at_level(logging.DEBUG), pytest.raises(ModelError) as caught:
         await asked.reply(request())
