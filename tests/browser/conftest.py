@@ -152,6 +152,7 @@ def pytest_runtest_makereport(item, call):
     if not report.failed:
         return
     for n, tab in enumerate(tab for tab in OPEN if not tab.page.is_closed()):
+        tab.failed = True
         told = tab.state(f"failed-{item.name[:40]}-{n}")
         report.sections.append((f"page {n}", told))
 
@@ -160,8 +161,10 @@ class Tab:
     """A page and what it asked for."""
 
     def __init__(self, browser, server, shots, width=1280, height=900):
+        while LEFT and LEFT[-1].server is not server:
+            LEFT.pop().close()  # all servers of a machine write over one another's cookies
         self.context, self.server, self.shots = browser, server, shots
-        self.page, self.asked = browser.new_page(), []
+        self.page, self.asked, self.failed = browser.new_page(), [], False
         self.page.set_viewport_size({"width": width, "height": height})
         self.waits, self.said = {}, []
         self.page.on("request", self._asks)
@@ -203,11 +206,26 @@ class Tab:
         self.page.wait_for_selector("#chat-settings-open-modal")
         return self
 
+    def begins_anew(self, width=1280, height=900):
+        """Begin a new chat on this page: a quarter of what another page costs."""
+        self.page.bring_to_front()
+        self.page.unroute_all()
+        self.page.set_viewport_size({"width": width, "height": height})
+        self.asked.clear()
+        self.said.clear()
+        self.page.locator("[data-step-type=user_message]").first.wait_for()  # else it may be new and not yet connected
+        with self.page.expect_websocket():
+            self.page.locator("#new-chat-button").click()
+        self.page.locator("[data-step-type=user_message]").first.wait_for(state="detached")
+        self.page.wait_for_selector("#chat-settings-open-modal")
+        return self
+
     def close(self):
-        """Leave nothing for the next test: neither the page nor what it kept."""
+        """Leave nothing for the next test: neither the page nor what it kept, where no other page needs that."""
         self.page.evaluate("localStorage.clear()")
         self.page.close()
-        self.context.clear_cookies()
+        if all(one.page.is_closed() for one in OPEN):
+            self.context.clear_cookies()
 
     def say(self, text):
         self.page.locator("#chat-input").click()
@@ -245,7 +263,7 @@ class Tab:
         """Ask, authorize, and wait for the run."""
         self.drafts(question)
         self.say("Authorized to execute")
-        self.page.wait_for_selector("[data-job=running]")
+        self.page.wait_for_selector("[data-job=running], [data-job=done]")
         return self
 
     def reads(self):
@@ -273,14 +291,21 @@ class Tab:
         return {host: url for host, url in hosts.items() if host not in LOOPBACK}
 
 
+LEFT: list["Tab"] = []
+"""The page that a test left, for the next one: it begins a new chat there."""
+
+
 @pytest.fixture
 def tab(browser, server, shots):
     made = []
 
-    def open_tab(path="", **kwargs):
-        made.append(Tab(browser, server, shots, **kwargs).open(path))
+    def open_tab(**kwargs):
+        made.append(LEFT.pop().begins_anew(**kwargs) if LEFT else Tab(browser, server, shots, **kwargs).open())
         return made[-1]
 
     yield open_tab
     for one in made:
-        one.close()
+        if LEFT or one.failed or not one.page.locator("[data-step-type=user_message]").count():
+            one.close()
+        else:
+            LEFT.append(one)
