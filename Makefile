@@ -45,7 +45,7 @@ test: setup-dev browser ## all tests, the browser's included
 
 test-fast: setup-dev ## unit, roles and research: no browser, no server, and not the files that run the most whole jobs
 	$(BIN)/python -m pytest --workers 2 tests/unit tests/roles tests/research tests/test_architecture.py \
-	  --ignore tests/research/test_obedient.py --ignore tests/research/test_context.py --ignore tests/unit/test_headless_output.py \
+	  $(foreach file,context criteria faults obedient settings_act,--ignore tests/research/test_$(file).py) --ignore tests/unit/test_headless_output.py \
 	  --deselect tests/unit/test_security_promises.py::test_what_a_server_loads_and_opens_asks_nothing_of_the_network \
 	  --deselect tests/unit/test_security_promises.py::test_the_telemetry_of_libraries_is_off
 

@@ -18,14 +18,16 @@ from pathlib import Path
 import pytest
 
 LONGEST = """
-    tests/browser/test_chat.py tests/browser/test_runs.py tests/browser/test_reach.py tests/browser/test_report.py
+    tests/browser/test_runs.py tests/browser/test_chat.py tests/browser/test_reach.py tests/browser/test_report.py
     tests/browser/test_drafts.py tests/browser/test_files.py tests/browser/test_known.py tests/test_package.py
-    tests/jobs/test_crash.py tests/api/test_examples.py tests/memory/test_knowledge.py tests/research/test_obedient.py
-    tests/edge/test_mock_world.py tests/research/test_context.py tests/unit/test_headless_output.py tests/jobs/test_chaos.py
-    tests/jobs/test_fleet.py tests/api/test_keys.py tests/edge/test_web_world.py tests/chat/test_routes.py
-    tests/api/test_durable_jobs.py tests/api/test_jobs_api.py tests/jobs/test_judge.py tests/api/test_openapi.py
-    tests/api/test_run.py tests/chat/test_boundary.py tests/api/test_docs.py tests/unit/test_security_promises.py
-    tests/edge/test_networks.py tests/edge/test_litellm_model.py
+    tests/jobs/test_crash.py tests/memory/test_knowledge.py tests/jobs/test_judge.py tests/edge/test_mock_world.py
+    tests/research/test_settings_act.py tests/api/test_examples.py tests/research/test_faults.py tests/jobs/test_fleet.py
+    tests/unit/test_headless_output.py tests/research/test_context.py tests/unit/test_security_promises.py
+    tests/research/test_criteria.py tests/api/test_jobs_api.py tests/jobs/test_cases.py tests/api/test_durable_jobs.py
+    tests/unit/test_exports.py tests/chat/test_routes.py tests/chat/test_conversation.py tests/edge/test_web_world.py
+    tests/api/test_keys.py tests/jobs/test_chaos.py tests/api/test_openapi.py tests/api/test_run.py
+    tests/chat/test_draft_survives.py tests/research/test_obedient.py tests/chat/test_boundary.py tests/api/test_docs.py
+    tests/edge/test_litellm_model.py tests/edge/test_ways_inside.py tests/edge/test_networks.py
 """.split()
 """Files that take longest, measured; what begins last must not be what ends last."""
 HEAVY, MANY = ("litellm", "chainlit.server"), 100
