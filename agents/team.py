@@ -194,9 +194,11 @@ class Team:
         single = {part.name: part for model in self.made.values() for part in parts_of(model)}
         return {name: part.taken for name, part in single.items() if isinstance(part, LiteLLMModel)}
 
+    def _now(self) -> datetime:
+        return datetime.now(UTC)
+
     def _handlers(self, context: RunContext, brief: Brief | None) -> Handlers:
-        handlers = handlers_of(context, self.means)
-        return with_memory(handlers, context, self.memory, brief, lambda: datetime.now(UTC))
+        return with_memory(handlers_of(context, self.means), context, self.memory, brief, self._now)
 
     async def scope(
         self, scope: ScopingState, message: str, on_text: OnText | None = None, *, limit_s: float | None = None,
@@ -208,15 +210,14 @@ class Team:
             DossierError: with a notice for the user; the talk stands as it was before.
         """
         context = self.context(scope)
-        memory = asked_first(context, self.memory, scope.memory if on_text is None else None, lambda: datetime.now(UTC))
+        memory = asked_first(context, self.memory, scope.memory if on_text is None else None, self._now)
         if on_text is None and not scope.turns and asks_for_facts(checked(message)):
             context = context.by_code(MANAGER.name)  # nobody reads its words, and what is asked for is no research tree
         elif self.engine.reasons and not scope.turns:
             self.drafts.begin(scope, checked(message), tier, limit_s, authorized=on_text is None)
         after, asked = await take_turn(
-            context, scope, message, max_depth=self.settings.max_depth,
-            max_leaves=self.settings.max_leaves, on_text=on_text,
-            deadline=None if limit_s is None else Deadline.within(limit_s),
+            context, scope, message, max_depth=self.settings.max_depth, max_leaves=self.settings.max_leaves,
+            on_text=on_text, deadline=None if limit_s is None else Deadline.within(limit_s),
         )  # fmt: skip
         if memory is not None:
             await memory.keep_answers()
@@ -250,11 +251,9 @@ class Team:
 
     async def _recall(self) -> None:
         """Look once what the last runs of these models took: forecasts are measured by them."""
-        if self._recalled:
+        first, self._recalled = not self._recalled, True
+        if not first or self._jobs is None:  # they are being opened yet
             return
-        self._recalled = True
-        if self._jobs is None:
-            return  # they are being opened yet
         rows, _ = await self.jobs.listed(None, statuses=("done",), limit=REMEMBERED)
         for document in await asyncio.gather(*(self.jobs.report(row.id) for row in reversed(rows))):
             if document is not None:

@@ -4,6 +4,7 @@ The work of the last step of a job. Done twice it changes nothing; met again, a 
 verdict; what its page no longer says is never used again.
 """
 
+import contextlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -110,8 +111,14 @@ class Remembering:
         made = _Made(job, at, outcome)
         parts = (*(part for top in outcome.findings for part in top.walk()), *outcome.counter)
         cards = {card.id: card for part in parts for card in part.sources if card.kind != "sample"}
-        texts = {card.id: text for card in cards.values() if (text := await self._text(card)) is not None}
-        where = {card.id: await self._address(card) for card in cards.values()}
+        texts: dict[str, str] = {}
+        for card in cards.values():
+            with contextlib.suppress(SourceError):
+                texts[card.id] = await self.texts.get(card.text_hash)
+        where: dict[str, str] = {}
+        for card in cards.values():  # the address under which a text is known: a copy elsewhere is the same source
+            known = await self.store.get(self.owner, Selection(text_hash=card.text_hash, kinds=("fact",)), 1)
+            where[card.id] = canonical(next((one.source.url for one in known if one.source), card.url))
         for part in parts:
             for fact in part.facts:
                 if fact.source_id in texts:
@@ -124,8 +131,8 @@ class Remembering:
             made.add("plan", "", plan.query, plan=as_run(plan, top))
         for claim in outcome.truth.claims:
             facts = tuple(one.fact_id for one in claim.evidence)
-            known = await self._as_known("claim", claim.text)
-            made.add("claim", "", known, claim.verdict, confidence=claim.confidence, facts=facts)
+            text = await self._as_known("claim", claim.text)
+            made.add("claim", "", text, claim.verdict, confidence=claim.confidence, facts=facts)
         before = {one.id: one for one in await self.store.get(self.owner, Selection(ids=tuple(made.items)), 10_000)}
         items = {key: merged(before.get(key), item) for key, item in made.items.items()}
         for source_id, text in texts.items():
@@ -133,17 +140,6 @@ class Remembering:
         conflicts = await self._contradicted(items, before, made.language)
         await self.store.put(self.owner, list(items.values()))
         return conflicts
-
-    async def _text(self, card: SourceCard) -> str | None:
-        try:
-            return await self.texts.get(card.text_hash)
-        except SourceError:
-            return None
-
-    async def _address(self, card: SourceCard) -> str:
-        """Give the address under which a text is known: a copy elsewhere is the same source."""
-        known = await self.store.get(self.owner, Selection(text_hash=card.text_hash, kinds=("fact",)), 1)
-        return canonical(next((one.source.url for one in known if one.source), card.url))
 
     async def _as_known(self, kind: MemoryKind, text: str) -> str:
         """Give the words in which a claim or question is known, where it is: what is said of it later is of the same."""

@@ -43,7 +43,7 @@ from agents.research.loop.topics import beyond, compare, stems
 from agents.research.planning.freeze_contract import Bounds, CapOverrides, bounds_of, in_leaves, with_leaves
 from agents.research.reading.answering import share
 from agents.research.reading.searching import Setting, query_of
-from agents.research.run_context import RunContext
+from agents.research.run_context import LookAhead, RunContext
 from agents.roles import EXTRACTOR, PLANNER, only_given_years
 
 SEVERAL = 3
@@ -102,22 +102,21 @@ class Begun:
     async def take(self, lines: str) -> None:
         """Take further leaves."""
         *whole, self._rest = (self._rest + lines).split("\n")
-        for line in whole if self._context.ahead else ():
+        ahead = self._context.ahead
+        for line in whole if ahead else ():
             if "http" in line.casefold():
                 continue  # an address may be made up: the whole answer is rid of those first
             with contextlib.suppress(ValidationError):  # the whole answer is validated, and repaired where need be
                 leaf = self._admit(line)
-                if leaf and not leaf.discovery and leaf.searches and self._left > 0 and self._context.ahead:
+                if ahead and leaf and not leaf.discovery and leaf.searches and self._left > 0:
                     self._left -= 1
-                    self._context.ahead.want(partial(self._search, leaf))
+                    ahead.want(partial(self._search, leaf, ahead))
 
-    async def _search(self, leaf: Leaf) -> None:
+    async def _search(self, leaf: Leaf, ahead: LookAhead) -> None:
         """Ask what is known before the web; the planner goes on writing meanwhile."""
         if (earlier := self._context.earlier) is None or not await earlier.answered(leaf, self._setting):
-            query = query_of(self._setting, leaf.searches[0])
-            if self._context.ahead:
-                self._context.ahead.made.add(leaf.searches[0])
-            await self._context.search(query, Deadline(), ahead=True)
+            ahead.made.add(leaf.searches[0])
+            await self._context.search(query_of(self._setting, leaf.searches[0]), Deadline(), ahead=True)
 
 
 def begun(context: RunContext, brief: Brief, planning: PlanningInput) -> Begun:
@@ -221,13 +220,10 @@ class TreeBuilder:
             discovery=planned.discovery, priority=planned.priority, budget=budget,
             spec=_spec(planned, questions, budget),
         )  # fmt: skip
-        self._leaves.append((self._headings(planned.heading), leaf))
+        parts = (part.strip() for part in _JOINT.split(planned.heading))
+        above = [part for part in parts if part and part.casefold() != self.planning.query.casefold()]
+        self._leaves.append((tuple(above[: self.planning.max_depth - 1]), leaf))
         return leaf
-
-    def _headings(self, heading: str) -> tuple[str, ...]:
-        parts = [part for part in (one.strip() for one in _JOINT.split(heading)) if part]
-        parts = [part for part in parts if part.casefold() != self.planning.query.casefold()]
-        return tuple(parts[: self.planning.max_depth - 1])
 
     def plan(self, claims: tuple[str, ...] = ()) -> Plan:
         """Give the plan of all leaves so far; claims are deduplicated and tied to the leaves that speak of them."""
@@ -353,8 +349,7 @@ def leaves_for(claim: str, leaves: tuple[Leaf, ...]) -> tuple[str, ...]:
     """Name the leaves that should settle a claim: those that share most of its words; all when none does."""
     words = frozenset(content_words(claim))
     shared = {leaf.title: len(words & _words_of(leaf)) for leaf in leaves}
-    most = max(shared.values(), default=0)
-    return tuple(title for title, count in shared.items() if count == most)
+    return tuple(title for title, count in shared.items() if count == max(shared.values()))
 
 
 def seeds_for(urls: tuple[str, ...], leaves: tuple[Leaf, ...]) -> dict[str, tuple[str, ...]]:

@@ -154,11 +154,10 @@ def graded(
 
 
 def _failed_searches(path: str, records: tuple[SearchRecord, ...]) -> list[Problem]:
-    return [
-        Problem(where=f"{path}#search", type="SearchError", message=message, retryable=True)
-        for record in records
-        for message in ([record.failed] if record.failed else [failure.reason for failure in record.failures])
-    ]
+    said = (
+        message for one in records for message in ([one.failed] if one.failed else [f.reason for f in one.failures])
+    )
+    return [Problem(where=f"{path}#search", type="SearchError", message=one, retryable=True) for one in said]
 
 
 async def _read(
@@ -173,10 +172,11 @@ async def _read(
         groups = grouped(wave, 1 + len(given.siblings))
         together = given.setting.loop.read_together
         led = tuple(quote for one in read.values() for quote in one.quotes) if together else ()
-        items = [
-            (f"{_key(group)}{'-quoted' * pointless}", _to_read(group, given, late=late, led=led, pointless=pointless))
-            for group in groups
-        ]
+        items = []
+        for group in groups:
+            key = Source.id_of(group[0]) if len(group) == 1 else "d" + digest("|".join(group), 12)
+            below = _to_read(group, given, late=late, led=led, pointless=pointless)
+            items.append((f"{key}{'-quoted' * pointless}", below))
         for group, result in zip(groups, await ctx.children("source", items, gives=SourcesDone), strict=True):
             done = [SourceDone.broken(result)] * len(group) if isinstance(result, StepFailed) else result.sources
             read |= dict(zip(group, done, strict=True))
@@ -190,19 +190,10 @@ def grouped(urls: list[str], leaves: int) -> list[list[str]]:
 
     More calls would only wait for one another, and each says once more what is asked. Documents at hand make one group.
     """
-    pages, at_hand = [url for url in urls if _is_page(url)], [url for url in urls if not _is_page(url)]
+    web = ("http://", "https://")  # a page takes a while to come
+    pages, at_hand = [url for url in urls if url.startswith(web)], [url for url in urls if not url.startswith(web)]
     groups = min(-(-len(pages) // FEWEST_TOGETHER), max(1, CALLS_AT_ONCE // max(1, leaves)))
     return [group for group in ([pages[at::groups] for at in range(groups)] + [at_hand]) if group]
-
-
-def _key(group: list[str]) -> str:
-    """Name the branch that reads a page, or documents together, by their addresses."""
-    return Source.id_of(group[0]) if len(group) == 1 else "d" + digest("|".join(group), 12)
-
-
-def _is_page(url: str) -> bool:
-    """Tell a page, which takes a while to come, from a document that is at hand."""
-    return url.startswith(("http://", "https://"))
 
 
 def _is_settled(read: Mapping[str, SourceDone], leaf: Leaf) -> bool:
@@ -217,7 +208,7 @@ def _to_read(urls: list[str], given: LeafGiven, *, late: bool, led: tuple[str, .
     leaf, setting = given.leaf, given.setting
     return SourceGiven(
         urls=tuple(urls), objective=leaf.objective, language=setting.language, today=setting.today, late=late, led=led,
-        pointless=pointless,        named=any(url in leaf.sources for url in urls), looked_up=asks_for_facts(setting.query),
+        pointless=pointless, named=any(url in leaf.sources for url in urls), looked_up=asks_for_facts(setting.query),
         rubric=composed_rubric(leaf, () if given.beside else given.siblings, given.found),
         questions=tuple(dict.fromkeys((*(leaf.questions or (leaf.objective,)), *given.beside))),
         # A page is read once, for all leaves that might want it.
@@ -314,16 +305,13 @@ def stopped_with(facts: tuple[Fact, ...], sources: tuple[SourceCard, ...]) -> Sa
 def _nothing(records: tuple[SearchRecord, ...], rejected: tuple[RejectedSource, ...]) -> Said:
     if records and all(record.failed for record in records):
         return Said("every search failed")
-    if not rejected:
-        return Said("no document matches")
-    read = sum(1 for one in rejected if one.reason == READ_FOR_NOTHING)
+    read = sum(one.reason == READ_FOR_NOTHING for one in rejected)
     unread = len(rejected) - read
     if not unread:
-        form = "none of the {n} documents mentions it" if read > 1 else "the one document found does not mention it"
-        return Said(form, n=read)
+        some = "none of the {n} documents mentions it" if read > 1 else "the one document found does not mention it"
+        return Said(some, n=read) if read else Said("no document matches")
     parts = [Said("none of the {n} that were read mentions it", n=read)] if read else []
-    parts += [Said("{n} could not be used", n=unread)]
-    return Said("{n} found: {parts}", n=len(rejected), parts=Said.row(*parts))
+    return Said("{n} found: {parts}", n=len(rejected), parts=Said.row(*parts, Said("{n} could not be used", n=unread)))
 
 
 class BranchCost(TypedDict):
