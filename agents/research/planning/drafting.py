@@ -75,16 +75,21 @@ async def run_draft(context: RunContext, limits: CapOverrides, ctx: Ctx, given: 
     survey = CorpusSurvey()
     with contextlib.suppress(StepFailed):  # a plan can do without
         survey = await ctx.call("survey", "0", context.survey, given.query.text, gives=CorpusSurvey, pool="local")
-    planning = planning_for(given.query, given.brief, limits, survey)
+    query, brief = given.query, given.brief
+    planning = PlanningInput(
+        query=query.text, max_depth=limits.depth, max_leaves=limits.leaves, scope_limits=query.scope_limits,
+        sub_topics=query.sub_topics, known=brief.known, survey=survey, language=brief.language, today=brief.today,
+        seed_urls=brief.seed_urls,
+    )  # fmt: skip
     # A query that only asks for facts about what it names, with nothing else to heed, is its own plan.
-    own = not planning.known and asks_for_facts(given.query.text)
+    own = not planning.known and asks_for_facts(query.text)
     planner = context.by_code(PLANNER.name) if own else context
-    ahead = begun(context, given.brief, planning) if planner is context and context.ahead is not None else None
+    ahead = begun(context, brief, planning) if planner is context and context.ahead is not None else None
     asked = await ctx.call(
         "planner", "0", planner.ask, PLANNER, planning, ctx.within(PLANNING_SHARE), None, ahead and ahead.take,
         gives=RoleAnswer[PlanTree],
     )  # fmt: skip
-    plan = plan_of(asked.output, planning, bounds_of(given.brief))
+    plan = plan_of(asked.output, planning, bounds_of(brief))
     # Facts that are asked for together stand in the same documents: one leaf reads them.
     return in_leaves(plan, 1, MOST_SOURCES_PER_LEAF) if own and context.models[EXTRACTOR.name].reasons else plan
 
@@ -171,15 +176,6 @@ async def draft_plans(ctx: Ctx, brief: Brief, name: str = "draft") -> tuple[Plan
             raise one
         plans.append(one)
     return tuple(plans)
-
-
-def planning_for(query: Query, brief: Brief, limits: CapOverrides, survey: CorpusSurvey) -> PlanningInput:
-    """Put together what the planner of one query is given."""
-    return PlanningInput(
-        query=query.text, max_depth=limits.depth, max_leaves=limits.leaves, scope_limits=query.scope_limits,
-        sub_topics=query.sub_topics, known=brief.known, survey=survey, language=brief.language, today=brief.today,
-        seed_urls=brief.seed_urls,
-    )  # fmt: skip
 
 
 def plan_of(tree: PlanTree, planning: PlanningInput, bounds: Bounds) -> Plan:

@@ -192,12 +192,18 @@ class _Sweep:
         ]
 
     async def _scanned(self, weighed: list[choice.WeighedCandidate]) -> list[choice.WeighedCandidate]:
-        """Have extractors look quickly into the best of each theme and view."""
+        """Have extractors look quickly into the best of each theme and view first, then the second best."""
         if self._late():
             return weighed
-        ranked = choice.in_turn(weighed, len(self.questions), self.setting.today)
+        ranked = choice.turns(
+            sorted(weighed, key=lambda one: -one.score(len(self.questions), self.setting.today)), lambda one: one.group
+        )
         chosen = ranked[: self.leaf.budget.sources]
-        items = [(one.card.id, self.context, (one.card,), self._to_scan(one.url), self.ctx.deadline) for one in chosen]
+        given = SourceGiven(
+            urls=tuple(one.url for one in chosen), objective=self.leaf.objective, questions=self.questions,
+            spec=self.leaf.spec, language=self.setting.language, today=self.setting.today, quick=True,
+        )  # fmt: skip
+        items = [(one.card.id, self.context, (one.card,), given, self.ctx.deadline) for one in chosen]
         extracted = await self.ctx.fan("extract", extract, items, gives=Extracted)
         done: list[choice.WeighedCandidate] = []
         for one, found in zip(chosen, extracted, strict=True):
@@ -215,12 +221,6 @@ class _Sweep:
             self.facts[one.url] = facts
             done.append(one.model_copy(update={"facts": tuple(fact.topic for fact in facts), "was_scanned": True}))
         return [*done, *(one for one in ranked if one not in chosen)]
-
-    def _to_scan(self, url: str) -> SourceGiven:
-        return SourceGiven(
-            urls=(url,), objective=self.leaf.objective, questions=self.questions, spec=self.leaf.spec,
-            language=self.setting.language, today=self.setting.today, quick=True,
-        )  # fmt: skip
 
     def _written(
         self, chosen: Shortlist, records: tuple[SearchRecord, ...], attempts: tuple[RetryEntry, ...]

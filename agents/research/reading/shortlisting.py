@@ -117,11 +117,6 @@ def turns(ranked: Sequence[_T], group_of: Callable[[_T], Hashable]) -> list[_T]:
     return [ranked[at] for at in sorted(range(len(ranked)), key=turn.__getitem__)]
 
 
-def in_turn(weighed: Sequence[WeighedCandidate], questions: int, today: str) -> list[WeighedCandidate]:
-    """Order candidates for the quick scan: the best of each theme and perspective first, then the second best."""
-    return turns(sorted(weighed, key=lambda one: -one.score(questions, today)), lambda one: one.group)
-
-
 def shortlist(
     weighed: Sequence[WeighedCandidate], questions: tuple[str, ...], size: int, today: str,
     rejected: tuple[Candidate, ...] = (),
