@@ -1,7 +1,6 @@
 """Scoping without a language model: one question becomes queries that can be run, or is said to be too broad."""
 
 import re
-from dataclasses import dataclass
 
 from agents.contracts.contract import Query, ScopingInput, ScopingTurn
 from agents.contracts.frozen import QueryType
@@ -44,15 +43,6 @@ _TYPES: tuple[tuple[QueryType, str], ...] = (
 """Kinds of question and the lists that tell them; the first that matches wins."""
 
 
-@dataclass(frozen=True)
-class ScopedQuestion:
-    """One question with the verdict on it."""
-
-    query: Query
-    open: tuple[str, ...]
-    """Names of the sentences that ask for what it leaves open."""
-
-
 def scope(given: ScopingInput) -> ScopingTurn:
     """Answer one message of the scoping talk.
 
@@ -73,11 +63,12 @@ def scope(given: ScopingInput) -> ScopingTurn:
         greeting = " ".join((say(language, "greeting"), say(language, "quotes_only")))
         return _turn(given, ask if given.turns else greeting, given.agreed, (ask,))
     judged = [_judged(question, given, limits) for question in found[: MAX_QUERIES - len(ready)]]
-    unready = [one for one in judged if not one.query.feasible]
-    points = (say(language, name) for one in unready for name in one.open)
-    asked = tuple(dict.fromkeys(points)) or tuple(one.query.reason for one in unready)
-    reply = "\n\n".join((_verdict(language, judged, unready), *_remarks(given, query_type(message))))
-    queries = {query.text.casefold(): query for query in (*ready, *(one.query for one in judged))}
+    unready = [(query, left_open) for query, left_open in judged if not query.feasible]
+    points = (say(language, name) for _, left_open in unready for name in left_open)
+    asked = tuple(dict.fromkeys(points)) or tuple(query.reason for query, _ in unready)
+    verdict = _verdict(language, [query for query, _ in judged], broad=bool(unready))
+    reply = "\n\n".join((verdict, *_remarks(given, query_type(message))))
+    queries = {query.text.casefold(): query for query in (*ready, *(query for query, _ in judged))}
     return _turn(given, reply, tuple(queries.values()), asked if unready else ())
 
 
@@ -99,7 +90,10 @@ def _narrowed(question: IndependentQuestion, limit: str, language: str) -> Indep
     return IndependentQuestion(text, (text,), question.things, question.points)
 
 
-def _judged(question: IndependentQuestion, given: ScopingInput, limits: tuple[str, ...]) -> ScopedQuestion:
+def _judged(
+    question: IndependentQuestion, given: ScopingInput, limits: tuple[str, ...]
+) -> tuple[Query, tuple[str, ...]]:
+    """Make a query of a question, and name the sentences that ask for what it leaves open."""
     language = given.language
     aspect = any(terms(re.sub(r"\d+", " ", limit), language) for limit in limits)
     left_open = () if aspect else open_points(question, language)
@@ -125,7 +119,7 @@ def _judged(question: IndependentQuestion, given: ScopingInput, limits: tuple[st
         scope_limits=tuple(dict.fromkeys((*limits, *question.addresses))),
         suggested_split=() if feasible else narrower,
     )
-    return ScopedQuestion(query, left_open)
+    return query, left_open
 
 
 def open_points(question: IndependentQuestion, language: str) -> tuple[str, ...]:
@@ -202,13 +196,11 @@ def _subject(text: str) -> str:
     return text if 0 < len(text.split()) <= _LONGEST_SUBJECT and terms(text) and not listed("ask").search(text) else ""
 
 
-def _verdict(language: str, judged: list[ScopedQuestion], unready: list[ScopedQuestion]) -> str:
-    if not unready:
-        if all(is_lookup(one.query.text) for one in judged):
-            return say(language, "lookup")
-        return say(language, "ready_many" if len(judged) > 1 else "ready_one", n=len(judged))
-    several = [say(language, "ready_many", n=len(judged))] if len(judged) > 1 else []
-    return " ".join((*several, say(language, "too_broad")))
+def _verdict(language: str, queries: list[Query], *, broad: bool) -> str:
+    if not broad and all(is_lookup(query.text) for query in queries):
+        return say(language, "lookup")
+    several = say(language, "ready_many", n=len(queries)) if len(queries) > 1 else ""
+    return f"{several} {say(language, 'too_broad')}".strip() if broad else several or say(language, "ready_one")
 
 
 def _remarks(given: ScopingInput, kind: QueryType) -> list[str]:

@@ -148,8 +148,6 @@ _TITLE_WEIGHT = 0.45
 """Words that the title has too: every sentence of the document is about them, whether it says so or not."""
 _NAME_WEIGHT = 0.45
 """Words of proper names: they say where and who, seldom what is asked."""
-_DATE_WEIGHT = 0.3
-"""Dates that limit a question: what happened then need not repeat them."""
 _ABSENT_WEIGHT = 0.55
 """Words that the source never uses, unless a single fact is asked for: it may say the same in other words."""
 _HEADING_WEIGHT = 0.6
@@ -213,7 +211,6 @@ class Ranking:
         for term in (*own, *around):
             weight = self._weight(term, 1.0 if lookup else _ABSENT_WEIGHT)
             weight *= _NAME_WEIGHT if term in scope else 1.0
-            weight *= _DATE_WEIGHT if term in dates else 1.0
             weights[term] = weight * (1.0 if leaning or term in own else _CONTEXT_WEIGHT)
         core = frozenset((*own, *around) if leaning else own) - frame() - dates
         total = sum(sorted(weights.values(), reverse=True)[:_TELLING])

@@ -65,11 +65,6 @@ class MergedQuotation:
         """The fact whose words are shown."""
         return self.facts[0]
 
-    @property
-    def published(self) -> str:
-        """ISO date of its newest source, empty when none is dated."""
-        return max((fact.published or "" for fact in self.facts), default="")
-
     def quoted(self) -> str:
         """The words in quotation marks, with their marks behind them."""
         return f"{in_quotes(self.text)}{self.marks}"
@@ -206,7 +201,7 @@ def write_section(given: SectionInput) -> Section:
         return Section(markdown=first_words(given.facts[0]))
     kept = _about(found, _asked(given))[:MOST_UNITS]
     if any(listed("latest").search(question) for question in (*given.questions, given.query)):
-        kept.sort(key=lambda unit: unit.published, reverse=True)
+        kept.sort(key=lambda unit: max(fact.published or "" for fact in unit.facts), reverse=True)  # newest first
     disputes = clashes(kept)
     disputed = [unit for clash in disputes for unit in clash]
     paragraphs = _paragraphs([unit for unit in kept if unit not in disputed], given.language)

@@ -258,8 +258,6 @@ def _quantifiers(
     mine: ParsedSentence, source: ParsedText, near: Sequence[ParsedSentence], context: float, language: str
 ) -> Iterator[Discrepancy]:
     """Words for all of them and for some of them."""
-    if not near:
-        return
     said_all, some, only = lang.words("all"), lang.words("some"), lang.words("only")
     theirs = near[0].words
     every = [word for word in mine.words if word in said_all and word not in source.words]
