@@ -85,7 +85,7 @@ def _merged_line(line: str, own: dict[int, list[str]], references: dict[str, int
     found: list[Statement] = []
     out, last = "", 0
     for group in _runs(line):
-        numbers = dict.fromkeys(number for mark in group for number in mark.numbers)
+        numbers = dict.fromkeys(int(one) for mark in group for one in mark.cited if one.isdecimal())
         places: dict[int, None] = {}
         for number in numbers:
             if len(own.get(number, ())) == 1:

@@ -47,16 +47,13 @@ _RUN_ON_LIST = re.compile(r"\s*[*_]*([^\W\d_]+(?: [^\W\d_]+)?)[*_]*:?[*_]*\s+(?=
 
 @dataclass(frozen=True)
 class Mark:
-    """One citation mark: where it stands and which labels it names, in its own order."""
+    """A stretch of a line that is taken out: the mark of a citation, or what names nothing."""
 
     start: int
     end: int
-    labels: tuple[str, ...]
-    """Numbers without `f` and leading noughts; ids as they are."""
-
-    @property
-    def numbers(self) -> tuple[int, ...]:
-        return tuple(int(label) for label in self.labels if label.isdecimal())
+    cited: tuple[str, ...] = ()
+    """The labels that it names, in its own order: numbers without `f` and leading noughts, ids as they are. Once they are
+    looked up, the facts that they stand for."""
 
 
 def find_marks(text: str) -> Iterator[Mark]:
@@ -132,15 +129,6 @@ class Glyph:
     """What a mark behind it cites."""
 
 
-@dataclass(frozen=True)
-class Cut:
-    """A stretch of a line that is taken out: the mark of a citation, or what names nothing."""
-
-    start: int
-    end: int
-    facts: tuple[str, ...] = ()
-
-
 def text_of(glyphs: Sequence[Glyph], *, masked: bool = False) -> str:
     """Give the characters; with `masked` those that stand for themselves only are covered."""
     return "".join("\ufffc" if masked and glyph.fixed else glyph.char for glyph in glyphs)
@@ -162,7 +150,7 @@ def line_of(glyphs: Sequence[Glyph]) -> Line:
     return tuple(runs)
 
 
-def cut_out(glyphs: Sequence[Glyph], cuts: Sequence[Cut]) -> list[Glyph]:
+def cut_out(glyphs: Sequence[Glyph], cuts: Sequence[Mark]) -> list[Glyph]:
     """Take stretches out of a line, with the space that they leave; the character before a mark takes what it cites."""
     out: list[Glyph] = []
     first: tuple[str, ...] = ()
@@ -173,13 +161,13 @@ def cut_out(glyphs: Sequence[Glyph], cuts: Sequence[Cut]) -> list[Glyph]:
         if not following or following.isspace() or following in _CLOSING:
             while out and out[-1].char == " ":
                 out.pop()
-            if not cut.facts and following in {"", *".!?…。"} and out and out[-1].char in ",;":
+            if not cut.cited and following in {"", *".!?…。"} and out and out[-1].char in ",;":
                 out.pop()
         at = next((n for n in reversed(range(len(out))) if not out[n].char.isspace()), None)
         if at is None:
-            first += cut.facts
+            first += cut.cited
         else:
-            out[at] = replace(out[at], facts=out[at].facts + cut.facts)
+            out[at] = replace(out[at], facts=out[at].facts + cut.cited)
         last = cut.end
     _append(out, glyphs[last:], after_mark=bool(cuts))
     if first:

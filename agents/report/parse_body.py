@@ -21,8 +21,8 @@ from agents.report.cut_sentences import (
     PARTING_TAGS,
     PLACEHOLDER,
     URL,
-    Cut,
     Glyph,
+    Mark,
     cut_out,
     find_marks,
     glyphs_of,
@@ -159,7 +159,7 @@ class _BlockReader:
     def _code(self, fence: SyntaxTreeNode, depth: int) -> Iterator[b.Block]:
         """Give a fence; one that holds prose is read, for models wrap whole answers in one, and marks are no code."""
         info, text = fence.info.strip().casefold(), fence.content
-        cites = any(label in self.labels for mark in find_marks(text) for label in mark.labels)
+        cites = any(label in self.labels for mark in find_marks(text) for label in mark.cited)
         if depth < MAX_DEPTH and (info in {"markdown", "md"} or (cites and not info)):
             yield from self.blocks(text, depth + 1)
         elif text.strip():
@@ -227,26 +227,26 @@ class _BlockReader:
             last = end
         return out + glyphs[last:]
 
-    def _cuts(self, glyphs: Sequence[Glyph]) -> list[Cut]:
+    def _cuts(self, glyphs: Sequence[Glyph]) -> list[Mark]:
         """Find what is taken out of a line: marks, with what they cite, and placeholders."""
         text = text_of(glyphs, masked=True)
         found = [
-            Cut(mark.start, mark.end, tuple(self.labels[one] for one in mark.labels if one in self.labels))
+            replace(mark, cited=tuple(self.labels[one] for one in mark.cited if one in self.labels))
             for mark in find_marks(text)
         ]
-        found += [Cut(match.start(), match.end()) for match in PLACEHOLDER.finditer(text)]
-        cuts: list[Cut] = []
+        found += [Mark(match.start(), match.end()) for match in PLACEHOLDER.finditer(text)]
+        cuts: list[Mark] = []
         for cut in sorted(found, key=lambda one: one.start):
             if cuts and _BETWEEN_MARKS.fullmatch(text, cuts[-1].end, cut.start):
-                cut = Cut(cuts[-1].start, cut.end, cuts.pop().facts + cut.facts)
+                cut = Mark(cuts[-1].start, cut.end, cuts.pop().cited + cut.cited)
             cuts.append(cut)
         return [_with_brackets(cut, text) for cut in cuts]
 
 
-def _with_brackets(cut: Cut, text: str) -> Cut:
+def _with_brackets(cut: Mark, text: str) -> Mark:
     """Take the round brackets that hold nothing but a mark, with "see" in them, out as well."""
     before, after = _LEAD_IN.search(text[: cut.start]), re.match(r"\s*[)）]", text[cut.end :])
-    return Cut(before.start(), cut.end + after.end(), cut.facts) if before and after else cut
+    return replace(cut, start=before.start(), end=cut.end + after.end()) if before and after else cut
 
 
 def _inline(content: str) -> list[Token]:

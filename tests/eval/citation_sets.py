@@ -354,9 +354,8 @@ def of_markdown(markdown: str) -> Row:
 
 
 def _cited(body: str) -> list[int]:
-    return list(
-        dict.fromkeys(number for line in body.split("\n") for mark in find_marks(line) for number in mark.numbers)
-    )
+    labels = (label for line in body.split("\n") for mark in find_marks(line) for label in mark.cited)
+    return list(dict.fromkeys(int(label) for label in labels if label.isdecimal()))
 
 
 def _counted(cited: Sequence[int], listed: Sequence[int], urls: Sequence[str]) -> Row:
