@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,19 @@ def installed(tmp_path_factory) -> Path:
         [tool, "pip", "install", "--quiet", "--no-deps", "--python", str(python), str(wheel)],
         check=True, capture_output=True, text=True,
     )  # fmt: skip
+    compiled(python.parent.parent)
     return python.with_name("dossier")
+
+
+def compiled(environment: Path) -> None:
+    """Give it the modules that this environment has compiled, which come from the same files: else the first start is all compiling."""
+    here = Path(sysconfig.get_path("purelib"))
+    (there,) = environment.glob("lib/python*/site-packages")
+    for package in here.iterdir():
+        for made in package.glob("**/__pycache__/*.pyc") if (there / package.name).is_dir() else ():
+            kept = there / made.relative_to(here)
+            kept.parent.mkdir(exist_ok=True, parents=True)
+            shutil.copy2(made, kept)
 
 
 def called(command: Path, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
