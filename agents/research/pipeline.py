@@ -136,7 +136,7 @@ async def carry_out(context: RunContext, means: Means, ctx: Ctx, given: Commissi
         for number, plan in enumerate(contract.plans)
     ]
     for key, root in items:
-        teller(ctx, ctx.path, "query", root.title, f"{ctx.path}/{key}")("queued", "", f"queued:{key}")
+        teller(ctx, "query", root.title, f"{ctx.path}/{key}")("queued", "", f"queued:{key}")
     results = await ctx.children("node", items, gives=RootFinding)
     settings = tuple(root.setting for _, root in items)
     found: list[Finding] = [
@@ -208,9 +208,7 @@ async def _completed(
 def _root(plan: Plan, brief: Brief, loop: LoopSettings, closing: ClosingTask | None, several: bool) -> NodeGiven:
     setting = Setting.of(plan.query, brief).model_copy(update={"loop": loop, "claims": planned_claims(plan)})
     # With one query the frame is written over these very sections: a lead would say the same twice.
-    return NodeGiven(
-        node=plan.root, setting=setting, parent="job", role="query", lead=several, closing=closing, title=plan.query
-    )
+    return NodeGiven(node=plan.root, setting=setting, role="query", lead=several, closing=closing, title=plan.query)
 
 
 def _tags(ctx: Ctx, findings: tuple[Finding, ...], contract: Contract, degraded: bool) -> tuple[str, ...]:

@@ -46,7 +46,6 @@ class ChallengeGiven(Frozen):
 
     finding: Finding
     setting: Setting
-    parent: str
     wanted: ledger.Thresholds = ledger.Thresholds()
     search: bool = True
     """False where the search for counter-evidence is switched off."""
@@ -94,7 +93,7 @@ async def run_challenge(context: RunContext, ctx: Ctx, given: ChallengeGiven) ->
     if not claims:
         return Challenged()
 
-    tell = teller(ctx, given.parent, "leaf", LABEL)
+    tell = teller(ctx, "leaf", LABEL, parent=given.finding.path)
     tell("searching", Said("what speaks against {n} {n:claim|claims}", n=len(claims)))
     attacks, problems = await _attacks(ctx, context, given, claims, facts, cards)
     read = tuple(dict.fromkeys(card.url for card in cards.values()))

@@ -76,7 +76,7 @@ class Again:
         doing = "you wanted it tried again"
         if isinstance(given, NodeGiven):
             doing, update["closing"] = "you wanted it, and what is below it, tried again", None
-        teller(self.ctx, given.parent, given.role, given.title, path)("retrying", Said(doing), f"again:{key}")
+        teller(self.ctx, given.role, given.title, path)("retrying", Said(doing), f"again:{key}")
         return kind, key, given.model_copy(update=update)
 
 

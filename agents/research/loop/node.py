@@ -20,7 +20,7 @@ UNMERGED = 2
 async def run_node(context: RunContext, ctx: Ctx, given: NodeGiven) -> Finding:
     """Run one executor's part of the plan, round by round."""
     started, node = ctx.elapsed, given.node
-    tell = teller(ctx, given.parent, given.role, given.title)
+    tell = teller(ctx, given.role, given.title)
     tell("searching", Said("{n} {n:branch|branches} side by side", n=len(node.children)), "searching:0")
     went = Rounds(ctx, context, given, tell)
     for phase in node.phases:

@@ -302,7 +302,7 @@ class Rounds:
             if isinstance(child, Leaf):
                 own, runs = sub_questions(child), "scout" if child.discovery else "leaf"
                 below = LeafGiven(
-                    leaf=self._within_phase(child, len(chosen)), setting=given.setting, parent=ctx.path, tried=given.tried,
+                    leaf=self._within_phase(child, len(chosen)), setting=given.setting, tried=given.tried,
                     siblings=(*given.siblings, *(title for title in titles if title != child.title)),
                     beside=() if child.discovery else tuple(q for q in asked if q not in own),
                     found=between.known_of(sub_questions(child), self.findings),
@@ -311,10 +311,10 @@ class Rounds:
             else:
                 runs = "node"
                 below = NodeGiven(
-                    node=child, setting=given.setting, parent=ctx.path, title=child.title, siblings=given.siblings,
+                    node=child, setting=given.setting, title=child.title, siblings=given.siblings,
                     tried=given.tried,
                 )  # fmt: skip
-            self._teller(key, below)("queued", rules.topic_of(child), f"queued:{key}")
+            teller(ctx, below.role, below.title, f"{ctx.path}/{key}")("queued", rules.topic_of(child), f"queued:{key}")
             items.append((runs, key, below))
             self._again.ran(runs, key, below)
         limits = self._share(len(items), last=last)
@@ -330,7 +330,7 @@ class Rounds:
             result = came[at]
             if isinstance(result, StepFailed):
                 result = ended(f"{ctx.path}/{key}", below.title, below.role, result)
-                tell = self._teller(key, below)
+                tell = teller(ctx, below.role, below.title, result.path)
                 tell("stopped" if result.ended else "failed", result.note, f"failed:{key}")
             if result.note == COVERED:
                 self.skipped += result.skipped
@@ -338,14 +338,11 @@ class Rounds:
                 findings.append(result)
         return tuple(findings)
 
-    def _teller(self, key: str, below: LeafGiven | NodeGiven) -> Tell:
-        return teller(self.ctx, self.ctx.path, below.role, below.title, f"{self.ctx.path}/{key}")
-
     def _tell_empty(self) -> None:
         """Say how leaves ended that had nothing after the round's finds were shared out."""
         for one in self.findings:
             if one.status == "empty" and not one.facts and (of := self._leaf(one)) and of.beside:
-                teller(self.ctx, self.ctx.path, "leaf", one.title, one.path)("empty", one.note, f"empty:{one.path}")
+                teller(self.ctx, "leaf", one.title, one.path)("empty", one.note, f"empty:{one.path}")
 
     def _within_phase(self, leaf: Leaf, beside: int) -> Leaf:
         """Narrow what a leaf may read to its share of the sources that its phase has left."""

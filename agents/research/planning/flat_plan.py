@@ -201,5 +201,5 @@ def _bounded_claim(claim: Handler, allowance: Allowance) -> Handler:
 
 
 def _not_begun(ctx: Ctx, given: LeafGiven, why: Said) -> Finding:
-    teller(ctx, given.parent, "leaf", given.title)("stopped", why)
+    teller(ctx, "leaf", given.title)("stopped", why)
     return Finding(path=ctx.path, title=given.title, role="leaf", status="stopped", note=why)

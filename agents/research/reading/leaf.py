@@ -63,7 +63,7 @@ async def run_leaf(context: RunContext, ctx: Ctx, given: LeafGiven) -> Finding:
     """Work through one leaf."""
     started, leaf = ctx.elapsed, given.leaf
 
-    tell = teller(ctx, given.parent, "leaf", leaf.title)
+    tell = teller(ctx, "leaf", leaf.title)
     late = ctx.collecting_left == 0 and not ctx.finishing
     if ctx.finishing or ctx.left == 0:
         tell("stopped", "you asked to finish" if ctx.finishing else "time is kept for writing")

@@ -70,7 +70,7 @@ class _Sweep:
         """Addresses that were fetched and gave no usable text."""
         self.problems: list[Problem] = []
         self.insights: list[Insights] = []
-        self._tell = teller(ctx, given.parent, "leaf", given.leaf.title)
+        self._tell = teller(ctx, "leaf", given.title)
         self.stood_in = ""
         self.cut: set[str] = set()
         """Ways in which the user cut it off."""

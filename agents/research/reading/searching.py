@@ -125,7 +125,6 @@ class LeafGiven(Frozen):
 
     leaf: Leaf
     setting: Setting
-    parent: str
     siblings: tuple[str, ...] = ()
     """Titles of the sections beside this one."""
     beside: tuple[str, ...] = ()
@@ -167,7 +166,6 @@ class NodeGiven(Frozen):
 
     node: Node
     setting: Setting
-    parent: str
     role: Literal["query", "node"] = "node"
     """`query` for the root executor of a query."""
     lead: bool = True
@@ -198,11 +196,13 @@ Tell = Callable[..., None]
 """Tell a state of a branch and what is done now and why; under a key of its own where a state comes more than once."""
 
 
-def teller(ctx: Ctx, parent: str, role: str, title: str, path: str = "") -> Tell:
-    """Make what tells the states of one branch, by default of the one that runs."""
+def teller(ctx: Ctx, role: str, title: str, path: str = "", parent: str = "") -> Tell:
+    """Make what tells the states of one branch, by default of the one that runs and below the one above it."""
+    node = path or ctx.path
+    above = parent or node.rpartition("/")[0]
 
     def tell(state: str, doing: str, key: str = "") -> None:
-        told = {"node": path or ctx.path, "parent": parent, "role": role, "title": title, "state": state}
+        told = {"node": node, "parent": above, "role": role, "title": title, "state": state}
         ctx.emit(f"state:{key or state}", NodeChanged.model_validate({**told, "doing": doing}))
 
     return tell

@@ -115,9 +115,7 @@ async def challenge_all(
     items = [
         (
             f"challenge-{number}",
-            ChallengeGiven(
-                finding=finding, setting=setting, parent=finding.path, search=task.challenge, wanted=task.wanted
-            ),
+            ChallengeGiven(finding=finding, setting=setting, search=task.challenge, wanted=task.wanted),
         )
         for number, (finding, setting) in enumerate(zip(findings, settings, strict=True))
     ]

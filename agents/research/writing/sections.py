@@ -129,7 +129,7 @@ class Written(NamedTuple):
 async def run_section(context: RunContext, ctx: Ctx, given: SectionGiven) -> Finding:
     """Write the section of one leaf."""
     found, started = given.finding, ctx.elapsed
-    tell = teller(ctx, given.leaf.parent, "leaf", found.title, found.path)
+    tell = teller(ctx, "leaf", found.title, found.path)
 
     if found.status in {"empty", "failed"}:  # as the others it was told when it was read
         tell("writing", kept(found.facts, found.sources))

@@ -87,7 +87,7 @@ def _to_rewrite(
     sources = tuple(cards[source] for source in dict.fromkeys(fact.source_id for fact in facts.values()))
     beside = tuple(title for title in titles if title != part.title)
     return SectionGiven(
-        leaf=LeafGiven(leaf=leaf, setting=Setting.of(brief.question, brief), parent=root, siblings=beside),
+        leaf=LeafGiven(leaf=leaf, setting=Setting.of(brief.question, brief), siblings=beside),
         finding=part.model_copy(update={"facts": tuple(facts.values()), "sources": sources}),
         verdicts=tuple(verdict_line(done.claim) for done in touching),
     )
