@@ -255,7 +255,7 @@ class Recollection(remembering.KeptAnswers):
         since = min((fact.known_since for fact in reused), default="")
         return MemoryNote(
             reused=len(reused), sources=len({fact.source_id for fact in reused}), since=since, conflicts=conflicts,
-            answers=self.same, fault=next(iter(self.faults), ""),
+            answers=self.same, fault=self.fault,
         )  # fmt: skip
 
 

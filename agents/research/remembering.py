@@ -61,13 +61,12 @@ class KeptAnswers:
     def __init__(self, store: KnowledgeStore, owner: str, now: Callable[[], datetime]) -> None:
         self.store, self.owner, self.now = store, owner, now
         self.job, self.same, self._answers = "", 0, dict[str, Remembered]()
-        self.faults: dict[str, None] = {}
+        self.fault = ""
         self._patience = OPENING_S
 
     def note(self, fault: str) -> None:
         """Note why something could not be asked or kept; the first reason is told."""
-        if fault:
-            self.faults[fault] = None
+        self.fault = self.fault or fault
 
     async def answer(self, key: str) -> str | None:
         """Give what a role made of the very same in another job; None where nobody was asked, or nothing can be."""

@@ -114,10 +114,8 @@ class Setting(Frozen):
     @classmethod
     def of(cls, query: str, brief: Brief) -> "Setting":
         """Give the setting of a query that is still being planned."""
-        return cls(
-            query=query, language=brief.language, query_type=brief.query_type, today=brief.today, domains=brief.domains,
-            exclude_domains=brief.exclude_domains, date_from=brief.date_from, date_to=brief.date_to,
-        )  # fmt: skip
+        shared = cls.model_fields.keys() & type(brief).model_fields.keys()
+        return cls(query=query, **{name: getattr(brief, name) for name in shared})
 
 
 class LeafGiven(Frozen):
