@@ -130,7 +130,7 @@ MUTATIONS = (
         ("S3 scout: a later round sweeps where a leaf came to nothing", "research/loop/rounds.py", "len(self.given.node.phases) > 1 and rules.came_to_nothing(self.findings)", "False"),
         ("S3 phases: a gate that holds is passed over", "research/loop/rounds.py", "        return replace(found, met=not open_,", "        return replace(found, met=False,"),
         ("S3 phases: a phase keeps to its sources", "research/loop/rounds.py", "        if (most := self._phase.sources) is None:", "        if (most := self._phase.sources) != 0:"),
-        ("S0 FR-4: searches side by side count among the attempts", "research/reading/searching.py", "waiting[: MAX_ATTEMPTS - failed()], waiting[MAX_ATTEMPTS - failed() :]", "waiting, []"),
+        ("S0 FR-4: searches side by side count among the attempts", "research/reading/searching.py", "waiting[:may_fail], waiting[may_fail:]", "waiting, []"),
     ),
     *_rows(
         "research/test_criteria.py",

@@ -19,7 +19,7 @@ from agents.research.loop.success import MAX_ATTEMPTS
 from agents.research.reading.answering import Told, beside_the_point, is_about, leads_to, settled_by
 from agents.research.reading.hold_extraction import SourceGiven
 from agents.research.reading.read_sources import SourceDone, SourcesDone
-from agents.research.reading.searching import Found, LeafGiven, attempt_number, search_for, teller
+from agents.research.reading.searching import LeafGiven, Searches, attempt_number, search_for, teller
 from agents.research.run_context import Listed, RunContext
 from agents.research.steering import STOPPED
 
@@ -74,7 +74,7 @@ async def run_leaf(context: RunContext, ctx: Ctx, given: LeafGiven) -> Finding:
             path=ctx.path, title=leaf.title, role="leaf", status="failed", note=GIVEN_UP, attempts=given.tried
         )
     urls = list(dict.fromkeys(leaf.sources))
-    found = Found()
+    found = Searches()
     if leaf.searches:
         tell("searching", leaf.searches[0])
         found = await search_for(ctx, context, given, ctx.writing(LATE_SEARCH_SHARE) if late else ctx.deadline)

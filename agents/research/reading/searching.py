@@ -180,16 +180,6 @@ ENOUGH_HITS = 3
 """Fewer distinct hits than this are searched for again in other words (specification, section 11)."""
 
 
-class Found(NamedTuple):
-    """What a leaf's searches came to."""
-
-    hits: Sequence[Hit] = ()
-    records: tuple[SearchRecord, ...] = ()
-    attempts: tuple[RetryEntry, ...] = ()
-    cut: frozenset[str] = frozenset()
-    """Ways in which the user cut searches off; those are no failures."""
-
-
 Tell = Callable[..., None]
 """Tell a state of a branch and what is done now and why; under a key of its own where a state comes more than once."""
 
@@ -214,6 +204,16 @@ class Searches(NamedTuple):
     """Hits of those that answered, best first."""
     cut: frozenset[str] = frozenset()
     """Ways in which the user cut searches off; those are no failures."""
+    attempts: tuple[RetryEntry, ...] = ()
+
+    @property
+    def hits(self) -> Sequence[Hit]:
+        """All hits, fused."""
+        return fuse(self.lists)
+
+    @property
+    def failed(self) -> int:
+        return sum(1 for record in self.records if record.failed)
 
 
 async def search_all(
@@ -234,7 +234,7 @@ async def search_all(
     return Searches(tuple(records), tuple(one.result.hits for one in results if isinstance(one, Searched)), cut)
 
 
-async def search_for(ctx: Ctx, context: RunContext, given: LeafGiven, deadline: Deadline) -> Found:
+async def search_for(ctx: Ctx, context: RunContext, given: LeafGiven, deadline: Deadline) -> Searches:
     """Search with the planned texts side by side; too little found is searched again in other words (tier 2).
 
     A sub-question is given up after three failures. No more than may still fail are begun at once, so that those side by
@@ -246,36 +246,29 @@ async def search_for(ctx: Ctx, context: RunContext, given: LeafGiven, deadline: 
     texts = list(leaf.searches[: min(wanted, most)])
     if before and (wording := reformulate(texts[0], before, earlier=texts)):
         texts[0] = wording  # a further try uses other words
-    records: tuple[SearchRecord, ...] = ()
-    lists: tuple[tuple[Hit, ...], ...] = ()
-    cut: frozenset[str] = frozenset()
-
-    def failed() -> int:
-        return before + sum(1 for record in records if record.failed)
-
-    waiting, attempt = texts, 1 + before
-    while waiting and not cut and failed() < MAX_ATTEMPTS:
-        batch, waiting = waiting[: MAX_ATTEMPTS - failed()], waiting[MAX_ATTEMPTS - failed() :]
-        made = await search_all(ctx, context, given.setting, batch, deadline, len(records))
-        records, lists, cut = records + made.records, lists + made.lists, cut | made.cut
-        enough = len({hit.url for hits in lists for hit in hits}) >= ENOUGH_HITS
+    made, waiting, attempt = Searches(), texts, 1 + before
+    while waiting and not made.cut and before + made.failed < MAX_ATTEMPTS:
+        may_fail = MAX_ATTEMPTS - before - made.failed
+        batch, waiting = waiting[:may_fail], waiting[may_fail:]
+        more = await search_all(ctx, context, given.setting, batch, deadline, len(made.records))
+        made = Searches(made.records + more.records, made.lists + more.lists, made.cut | more.cut)
+        enough = len({hit.url for hits in made.lists for hit in hits}) >= ENOUGH_HITS
         if enough or waiting or ctx.finishing or ctx.collecting_left == 0:
             continue
-        asked = [record.text for record in records]
+        asked = [record.text for record in made.records]
         while not waiting and attempt < MAX_ATTEMPTS and len(asked) < most:
             wording, attempt = reformulate(texts[0], attempt, earlier=asked), attempt + 1
             waiting = [wording] if wording else []
         if waiting:
             text = f"Little found; searching again as “{waiting[0]}”."
             ctx.emit(f"again:{attempt}", Noted(node=ctx.path, text=text))
-    entries: tuple[RetryEntry, ...] = ()
-    if failed():
-        answered = any(not record.failed for record in records)
-        status: RetryStatus = "complete" if answered else "exhausted" if failed() >= MAX_ATTEMPTS else "pending"
-        entries = (RetryEntry(key=sub_question(leaf), attempts=failed(), status=status),)
-    if records and not any(record.failed or record.hits for record in records):
+    if made.records and not any(record.failed or record.hits for record in made.records):
         ctx.emit("none", Noted(node=ctx.path, text=f"No document matches “{texts[0]}”."))
-    return Found(fuse(lists), records, entries, cut)
+    if not (failed := before + made.failed):
+        return made
+    answered = made.failed < len(made.records)
+    status: RetryStatus = "complete" if answered else "exhausted" if failed >= MAX_ATTEMPTS else "pending"
+    return made._replace(attempts=(RetryEntry(key=sub_question(leaf), attempts=failed, status=status),))
 
 
 def attempt_number(attempts: tuple[RetryEntry, ...], leaf: Leaf) -> int:
