@@ -9,6 +9,7 @@ store, says whose certificates are believed.
 import asyncio
 import importlib.util
 import ipaddress
+import math
 import os
 import random
 import re
@@ -17,6 +18,8 @@ import urllib.request
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -54,6 +57,25 @@ class RetryPolicy:
         if isinstance(error, DossierError) and error.retry_after_s is not None:
             return error.retry_after_s + self.spread() / 2
         return float(min(2.0**state.attempt_number + self.spread(), MAX_BACKOFF_S))
+
+
+def retry_after_s(value: str, now: datetime) -> float | None:
+    """Read a `Retry-After`, which is seconds or a date of HTTP; None when it is neither. The past gives zero."""
+    try:
+        seconds = float(value)
+    except ValueError:
+        when = http_date(value)
+        return None if when is None else max(0.0, (when - now).total_seconds())
+    return min(seconds, 999_999_999.0) if 0 <= seconds < math.inf else None
+
+
+def http_date(text: str) -> datetime | None:
+    """Read a date of HTTP; None when it is none."""
+    try:
+        date = parsedate_to_datetime(text)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return date if date.tzinfo else date.replace(tzinfo=UTC)
 
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")

@@ -9,12 +9,11 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from types import ModuleType
 
 from agents.contracts.frozen import Said
 from agents.core.errors import NOT_IN_TIME, DossierError, ModelError, ModelFault
-from agents.core.transport import advice
+from agents.core.transport import advice, http_date, retry_after_s
 
 FAULTS: dict[str, ModelFault] = {
     "APIConnectionError": "connection",
@@ -313,7 +312,8 @@ def wait_asked(headers: Mapping[str, str], said: str) -> float | None:
     """Read how many seconds a provider asks to wait, capped; None when it says nothing usable."""
     seconds = _number(headers.get("retry-after-ms"), 0.001)
     if seconds is None:
-        seconds = _retry_after(headers)
+        now = http_date(headers.get("date", "")) or datetime.now(UTC)  # by the provider's own clock, where it tells
+        seconds = retry_after_s(headers.get("retry-after", ""), now)
     if seconds is None:
         seconds = _in_words(said)
     if seconds is None:
@@ -338,24 +338,6 @@ def _number(text: str | None, factor: float = 1.0) -> float | None:
     except ValueError:
         return None
     return seconds if seconds is not None and 0 <= seconds < float("inf") else None
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    value = headers.get("retry-after")
-    if not value or (seconds := _number(value)) is not None:
-        return seconds if value else None
-    if (then := _date(value)) is None:
-        return None
-    now = _date(headers.get("date", "")) or datetime.now(UTC)  # by the provider's own clock, where it tells
-    return max(0.0, (then - now).total_seconds())
-
-
-def _date(text: str) -> datetime | None:
-    try:
-        date = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    return date if date.tzinfo else date.replace(tzinfo=UTC)
 
 
 def _in_words(said: str) -> float | None:

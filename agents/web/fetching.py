@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from functools import cached_property
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 
@@ -20,7 +19,7 @@ import httpx2
 
 from agents.contracts.frozen import Said
 from agents.core.errors import SourceError
-from agents.core.transport import PROXY_WANTS_A_NAME, RetryPolicy, advice
+from agents.core.transport import PROXY_WANTS_A_NAME, RetryPolicy, advice, retry_after_s
 from agents.web.guard import AllowedHosts, Blocked, Guard, GuardedTransport, Resolver, system_resolver
 from agents.web.politeness import ROBOTS_BYTES, Manners
 
@@ -261,19 +260,6 @@ class Fetcher:
         except (OSError, Blocked, httpx2.HTTPError, httpx2.InvalidURL) as error:
             log.info("no robots.txt: %s (%r)", address, error)
         return None
-
-
-def retry_after_s(value: str, now: datetime) -> float | None:
-    """Read a `Retry-After`, which is seconds or a date of HTTP; None when it is neither. The past gives zero."""
-    value = value.strip()
-    if value.isascii() and value.isdigit():
-        return float(value[:9])
-    try:
-        when = parsedate_to_datetime(value)
-    except (ValueError, TypeError, OverflowError):
-        return None
-    when = when if when.tzinfo else when.replace(tzinfo=UTC)
-    return max(0.0, (when - now).total_seconds())
 
 
 @contextmanager

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from agents.core.errors import SourceError
-from agents.web.fetching import Fetcher, retry_after_s
+from agents.core.transport import retry_after_s
+from agents.web.fetching import Fetcher
 from agents.web.guard import AllowedHosts
 from agents.web.reader import read_page
 
@@ -402,7 +403,7 @@ async def test_a_cancelled_fetch_leaves_the_host_free(site, fetcher_for):
     ("value", "seconds"),
     [
         ("120", 120), ("0", 0), ("Mon, 02 Nov 2026 12:01:00 GMT", 60), ("Mon, 02 Nov 2026 11:00:00 GMT", 0),
-        ("", None), ("soon", None), ("-5", None), ("1.5", None), ("Mon, 99 Nov 2026 12:00:00 GMT", None),
+        ("", None), ("soon", None), ("-5", None), ("1.5", 1.5), ("Mon, 99 Nov 2026 12:00:00 GMT", None),
         ("9" * 40, 999_999_999),
     ],
 )  # fmt: skip
