@@ -20,8 +20,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from types import ModuleType
 
-from pydantic import SecretStr
-
 from agents.core.budget import NOTHING, Spent, Usage
 from agents.core.errors import ModelError, ModelFault
 from agents.core.events import current_trace
@@ -125,8 +123,7 @@ class LiteLLMModel:
         name: `provider/model`.
         schema_note: from a JSON schema to the text that asks for it, for models that take no schema.
         api_base: address of the server, where it is not the provider's own.
-        api_key: the key; else that of the provider's environment variable.
-        needs_key: nothing is sent while that variable holds no key, or a placeholder.
+        needs_key: nothing is sent while the provider's variable holds no key, or a placeholder.
         structured: the way of asking for JSON to begin with.
         retries: requests for one reply, at most.
         gate: gives out turns at the provider, to all of its callers; None lets every request pass.
@@ -138,7 +135,7 @@ class LiteLLMModel:
 
     def __init__(
         self, name: str, *, schema_note: Callable[[str], str], api_base: str | None = None,
-        api_key: SecretStr | None = None, needs_key: bool = False, structured: ResponseForm = "schema",
+        needs_key: bool = False, structured: ResponseForm = "schema",
         retries: int = ATTEMPTS, gate: RateLimiter | None = None,
         retry: RetryPolicy = RetryPolicy(longest_wait_s=math.inf), callbacks: tuple[str, ...] = (),
         kept: KeptWays | None = None,
@@ -146,7 +143,7 @@ class LiteLLMModel:
         self.name = name
         self.key_variable = key_variable(name)
         self._kept, self._kept_as = kept, f"{name} {api_base or ''}".strip()
-        self._schema_note, self._api_base, self._api_key = schema_note, api_base, api_key
+        self._schema_note, self._api_base = schema_note, api_base
         self._retries, self._retry = retries, retry
         self.gate, self._needs_key = gate, needs_key
         # litellm's own callbacks are called by litellm only.
@@ -172,7 +169,7 @@ class LiteLLMModel:
 
     async def reply(self, request: Request, on_text: OnText | None = None) -> Reply:
         keyless = self._needs_key or (self.ways.direct and not self._api_base)
-        if keyless and not self._api_key and not has_key(self.key_variable):
+        if keyless and not has_key(self.key_variable):
             notice = notice_for("key", model=self.name, key_variable=self.key_variable, no_key=True)
             raise ModelError(f"{self.name}: no key is set", fault="key", notice=notice, model=self.name)
         if request.streams not in request.gives.model_fields:
@@ -355,7 +352,6 @@ class LiteLLMModel:
             if answer.came:
                 course.spent += self._usage(answer, sent.tokens_in)
             secrets = [os.environ.get(self.key_variable, "")]
-            secrets += [self._api_key.get_secret_value()] if self._api_key else []
             raise failed(error, model=self.name, key_variable=self.key_variable, secrets=secrets) from None
         return answer
 
@@ -372,9 +368,7 @@ class LiteLLMModel:
             "metadata": current_trace().named() | {"role": request.role},  # for callbacks; not sent to the provider
         }  # fmt: skip
         if self._api_base:
-            given["api_base"] = self._api_base
-        if self._api_key or self._api_base:
-            given["api_key"] = self._key()
+            given |= {"api_base": self._api_base, "api_key": self._key()}
         return given
 
     async def _through_litellm(self, body: Wire) -> AsyncGenerator[Wire]:
@@ -398,9 +392,7 @@ class LiteLLMModel:
         return Usage(tokens_in=tokens_in, tokens_out=tokens_out, cost_usd=cost)
 
     def _key(self) -> str:
-        """Give the configured key, else the environment's; for a server of the user's own that needs none, a word."""
-        if self._api_key:
-            return self._api_key.get_secret_value()
+        """Give the provider's key; for a server of the user's own that needs none, a word."""
         return os.environ.get(self.key_variable, "") or ("none" if self._api_base else "")
 
     def _failed(

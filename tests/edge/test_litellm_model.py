@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Literal
 
 import pytest
-from pydantic import Field, SecretStr
+from pydantic import Field
 from pytest_httpserver import HTTPServer
 from werkzeug import Request as Asked
 from werkzeug import Response
@@ -80,11 +80,11 @@ def naps() -> Naps:
 
 
 @pytest.fixture
-def model(httpserver: HTTPServer, naps: Naps) -> Callable[..., LiteLLMModel]:
-    def build(name: str = "openai/m-x", **settings: Any) -> LiteLLMModel:
+def model(httpserver: HTTPServer, naps: Naps, monkeypatch: pytest.MonkeyPatch) -> Callable[..., LiteLLMModel]:
+    def build(name: str = "openai/m-x", *, key: str = KEY, **settings: Any) -> LiteLLMModel:
+        monkeypatch.setenv(key_variable(name), key)
         settings = {
             "api_base": httpserver.url_for("/v1"),
-            "api_key": SecretStr(KEY),
             "retry": RetryPolicy(longest_wait_s=math.inf, sleep=naps, spread=lambda: 0.0),
         } | settings
         return LiteLLMModel(name, schema_note=lambda schema: f"Answer as JSON: {schema}", **settings)
@@ -415,10 +415,8 @@ async def test_a_refused_key_names_its_variable_and_is_itself_nowhere(httpserver
 
 
 async def test_a_missing_key_names_its_variable(monkeypatch, model, naps):
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-
     with pytest.raises(ModelError) as caught:
-        await model(api_key=None, api_base=None).reply(request())
+        await model(key="", api_base=None).reply(request())
 
     assert caught.value.notice == "There is no key for the model provider. Put one into OPENAI_API_KEY in `.env`."
     assert naps == []
@@ -428,7 +426,7 @@ async def test_a_server_of_ones_own_needs_no_key(monkeypatch, httpserver, model)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     answers(httpserver, body())
 
-    assert (await model(api_key=None).reply(request())).text == GOOD
+    assert (await model(key="").reply(request())).text == GOOD
 
 
 @pytest.mark.parametrize(
@@ -811,10 +809,9 @@ async def test_openai_and_servers_of_ones_own_are_asked_without_loading_the_libr
     answers(httpserver, body())
     script = f"""
 import asyncio, sys
-from pydantic import SecretStr
 from agents.llm.litellm_model import LiteLLMModel
 from tests.edge.test_litellm_model import request
-model = LiteLLMModel("openai/m-x", schema_note=str, api_base={httpserver.url_for("/v1")!r}, api_key=SecretStr("k"))
+model = LiteLLMModel("openai/m-x", schema_note=str, api_base={httpserver.url_for("/v1")!r})
 print(asyncio.run(model.reply(request())).text, "litellm" in sys.modules)
 """
     ran = await asyncio.create_subprocess_exec(sys.executable, "-c", script, stdout=asyncio.subprocess.PIPE)

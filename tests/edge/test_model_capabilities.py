@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
 from pytest_httpserver import HTTPServer
 from werkzeug import Request as Asked
 from werkzeug import Response
@@ -355,7 +354,7 @@ async def test_each_manner_ends_in_an_answer_or_in_the_servers_own_words_and_eve
     served = serve(httpserver, MANNERS[name], answer)
     model = LiteLLMModel(
         "openai/sim", schema_note=lambda schema: f"Answer as JSON: {schema}", api_base=httpserver.url_for("/v1"),
-        api_key=SecretStr("sk-test-FAKE0000FAKE"), retry=RetryPolicy(longest_wait_s=math.inf, sleep=no_wait, spread=lambda: 0.0),
+        retry=RetryPolicy(longest_wait_s=math.inf, sleep=no_wait, spread=lambda: 0.0),
     )  # fmt: skip
     heard: list[str] = []
 
@@ -402,7 +401,7 @@ async def test_what_a_model_needs_is_known_at_the_next_start_and_found_out_anew_
 
     async def calls_of_a_start() -> int:
         model = LiteLLMModel(
-            "openai/sim", schema_note=str, api_base=httpserver.url_for("/v1"), api_key=SecretStr("sk-test-FAKE0000FAKE"),
+            "openai/sim", schema_note=str, api_base=httpserver.url_for("/v1"),
             retry=RetryPolicy(longest_wait_s=math.inf, sleep=no_wait, spread=lambda: 0.0), kept=KeptWays(tmp_path / "ways.json", lambda: clock[0]),
         )  # fmt: skip
         before = len(served.calls)

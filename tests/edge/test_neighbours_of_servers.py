@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
 from pytest_httpserver import HTTPServer
 from werkzeug import Request as Asked
 from werkzeug import Response
@@ -75,7 +74,7 @@ class Asking:
 
         model = LiteLLMModel(
             "openai/sim", schema_note=lambda schema: f"Answer as JSON: {schema}", api_base=self.server.url_for(self.base),
-            api_key=SecretStr("sk-test-FAKE0000FAKE"), retry=RetryPolicy(longest_wait_s=math.inf, sleep=sleep, spread=lambda: 0.0),
+            retry=RetryPolicy(longest_wait_s=math.inf, sleep=sleep, spread=lambda: 0.0),
         )  # fmt: skip
         run = AskContext({self.role.name: model}, load(), Deadline.within(200.0))
         return await ask_fitting(self.role, self.given, run, Rooms(), on_text)

@@ -137,9 +137,7 @@ def resolving(**names: str) -> Callable[[str, int], object]:
 
 
 def model(base: str) -> LiteLLMModel:
-    return LiteLLMModel(
-        "openai/m", schema_note=str, api_base=base, api_key=SecretStr("sk-test-FAKE0000FAKE"), retries=1
-    )
+    return LiteLLMModel("openai/m", schema_note=str, api_base=base, retries=1)
 
 
 def question() -> Request:
@@ -205,9 +203,9 @@ async def test_a_proxy_that_wants_a_name_is_explained_for_models_search_and_page
         with pytest.raises(ModelError) as of_model:
             await model("http://models.example.org/v1").reply(question())
         with pytest.raises(ModelError, match="407") as of_other:
-            await LiteLLMModel(
-                "anthropic/m", schema_note=str, api_base="http://other.example.org", api_key=SecretStr("k"), retries=0
-            ).reply(replace(question(), deadline_s=None))  # the library behind it may take long to load
+            await LiteLLMModel("anthropic/m", schema_note=str, api_base="http://other.example.org", retries=0).reply(
+                replace(question(), deadline_s=None)
+            )  # the library behind it may take long to load
         assert "HTTPS_PROXY" in of_other.value.notice and "status" not in of_other.value.notice
         search = Tavily(WEB["tavily"], Access(base="http://search.example.org", key=SecretStr("tvly-FAKE0000FAKE")))
         with pytest.raises(SearchError) as of_search:

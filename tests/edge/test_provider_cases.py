@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
-from pydantic import SecretStr
 from pytest_httpserver import HTTPServer
 from werkzeug import Request as Asked
 from werkzeug import Response
@@ -51,7 +50,7 @@ def model(server: HTTPServer, **settings):
     settings = {"retry": RetryPolicy(longest_wait_s=math.inf, sleep=no_wait, spread=lambda: 0.0)} | settings
     return LiteLLMModel(
         "openai/m-x", schema_note=lambda schema: f"Answer as JSON: {schema}", api_base=server.url_for("/v1"),
-        api_key=SecretStr("sk-test-FAKE0000FAKE"), **settings,
+        **settings,
     )  # fmt: skip
 
 
