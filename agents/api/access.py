@@ -28,7 +28,7 @@ from agents.api.app_state import Site, cost_of
 from agents.api.error_responses import ApiError, as_api_error
 from agents.api.serve import LOCAL, is_the_key, on_loopback, owner_name
 from agents.core.errors import TooMany
-from agents.core.settings import LOOPBACK
+from agents.core.transport import LOOPBACK
 from agents.search.uploads import MAX_BYTES
 
 _UNKNOWN = ApiError(401, "unauthorized", "Log in, or send the key as `Authorization: Bearer …`.")

@@ -22,7 +22,8 @@ from agents.api.error_responses import ApiError, is_ours
 from agents.api.metrics import Meter
 from agents.contracts.frozen import Frozen, digest
 from agents.core.errors import TooMany
-from agents.core.settings import LOOPBACK, OFFLINE, Settings, own_address
+from agents.core.settings import OFFLINE, Settings, own_address
+from agents.core.transport import LOOPBACK
 from agents.jobs.job import Job
 from agents.llm.model_names import find_servers
 from agents.llm.pacing import LOCAL

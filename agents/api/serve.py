@@ -22,7 +22,8 @@ from pathlib import Path
 from agents.core import paths
 from agents.core.errors import ConfigError
 from agents.core.paths import RESOURCES
-from agents.core.settings import LOOPBACK, Settings
+from agents.core.settings import Settings
+from agents.core.transport import LOOPBACK
 
 LOCAL = "local"  # the one user of a server that only this machine can reach
 REMOTE = "user"  # the one user of a server that others can reach; known by the key

@@ -21,6 +21,7 @@ from agents.core import paths, transport
 from agents.core.errors import ConfigError, faults_of
 from agents.core.paths import DATA_DIR
 from agents.core.port import Pace
+from agents.core.transport import LOOPBACK
 
 CHECKED_PREFIXES = ("DOSSIER_", "RESEARCH_", "JUDGE_RESEARCH_")
 """A variable that begins so and is not a setting is reported at start, not ignored."""
@@ -36,8 +37,6 @@ KEY_NAMES = (
     ("OPENROUTER_API_KEY", "openrouter/openrouter/auto"),
 )
 """Key variables in the order of preference, and the model that each stands for when none is named."""
-
-LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})  # hosts that only this machine can reach
 
 OFFLINE = "offline"  # the embedded engine: no language model, no network
 

@@ -78,7 +78,7 @@ def http_date(text: str) -> datetime | None:
     return date if date.tzinfo else date.replace(tzinfo=UTC)
 
 
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
+LOOPBACK = ("localhost", "127.0.0.1", "::1")  # hosts that only this machine can reach
 SCHEMES = ("http", "https", "socks5", "socks5h")
 _SOCKS = ("socks5", "socks5h")
 _BUNDLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")

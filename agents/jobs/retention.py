@@ -39,9 +39,9 @@ async def known_jobs(store: Store, job_ids: Collection[str]) -> set[str]:
     return await _among(store, tables.jobs.c.id, job_ids)
 
 
-async def sweep(store: Store, blobs: BlobStore, grace: timedelta = GRACE) -> int:
+async def sweep(store: Store, blobs: BlobStore) -> int:
     """Delete the texts that no job uses any more; says how many there were."""
-    gone = await blobs.sweep(partial(_among, store, tables.text_uses.c.hash), now() - grace)
+    gone = await blobs.sweep(partial(_among, store, tables.text_uses.c.hash), now() - GRACE)
     if gone:
         log.info("%d texts that no job uses any more were deleted", gone)
     return gone
