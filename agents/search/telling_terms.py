@@ -107,13 +107,11 @@ def _weight(key: str) -> float:
 
 def _without_parts(ranked: Sequence[Phrase], limit: int) -> tuple[str, ...]:
     """Take phrases in order, leaving out those that share most of their words with a taken one, or all of its words."""
-    taken: list[frozenset[str]] = []
-    shown: list[str] = []
+    taken: dict[frozenset[str], str] = {}
     for phrase in ranked:
         if len(taken) == limit:
             break
         parts = frozenset(phrase.key.split())
         if not any(2 * len(parts & other) > min(len(parts), len(other)) for other in taken):
-            taken.append(parts)
-            shown.append(phrase.shown)
-    return tuple(shown)
+            taken[parts] = phrase.shown
+    return tuple(taken.values())

@@ -122,7 +122,7 @@ def world(request, served, tmp_path_factory):
 def read_in(world):
     """Documents that the job really read, by address."""
     steps = (step.value for key, step in world.steps.items() if "#fetch:" in key and step.value)
-    return {json.loads(value)["card"]["url"] for value in steps}
+    return {json.loads(value)["url"] for value in steps}
 
 
 def test_a_standard_job_reads_widely_and_cites_sources_of_many_domains(world):
