@@ -94,8 +94,9 @@ async def _pieces_of(response: httpx2.Response) -> AsyncGenerator[Wire]:
         held += f"{line}\n" if line else ""
         if (line.endswith("}") and strict_json(held, 0)) or (events and held and not held.startswith("{")):
             piece, held, came = _object(held, response, whole=not events), "", True
-            choices = _parts(piece, "choices")  # none beside the counts that come last
-            ended = ended or not (events and choices) or any(one.get("finish_reason") for one in choices)
+            choices = _parts(piece, "choices")
+            is_last = not events or (not choices and piece.get("usage"))  # the counts come behind all words
+            ended = ended or bool(is_last) or any(one.get("finish_reason") for one in choices)
             events = False
             yield piece
     if held or not came:

@@ -3,6 +3,7 @@
 What hides, strikes or raises letters becomes style there, so that one set of rules holds for files and pages alike.
 """
 
+import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
@@ -30,6 +31,15 @@ _TEMPLATE_DATE = "2013-12-23"  # of one of these
 # Signs of the font Symbol by the last two digits of their codes.
 SIGNS = dict(zip("61 62 67 64 65 68 6C 6D 70 72 73 74 66 77 44 53 57 A3 A5 B0 B1 B3 B4 B6 B7 B8 B9 BA BB D6 D7 E5 F2".split(),
     "αβγδεηλμπρστφωΔΣΩ≤∞°±≥×∂•÷≠≡≈√⋅∑∫", strict=True))  # fmt: skip
+_CLEAR = 95_000  # thousandths of a per cent, from which ink cannot be seen
+_FAR = 400  # half points from its line, where nobody looks for a word
+_FAR_BESIDE, _FLAT = 10_000, 40  # twentieths of a point: beside the page, and the height of a line
+_HIGHLIGHTS = dict(zip(
+    ("yellow green cyan magenta blue red black white darkBlue darkCyan darkGreen darkMagenta darkRed darkYellow darkGray"
+     " lightGray").split(),
+    ("ffff00 00ff00 00ffff ff00ff 0000ff ff0000 000000 ffffff 000080 008080 008000 800080 800000 808000 808080"
+     " c0c0c0").split(), strict=True,
+))  # fmt: skip
 _NEVER_IN_WORD = ("del", "moveFrom", "instrText", "delText", "Fallback", "rt", "cellDel")
 _NEVER_IN_ODF = (
     "tracked-changes", "annotation", "hidden-text", "hidden-paragraph", "ruby-text", "image", "note-citation", "forms",
@@ -157,7 +167,7 @@ def _dress_word(body: Element, styles: Mapping[str, Element]) -> None:
     for node in list(body.iter(*write)):
         put_text(node, write[str(node.tag)](node))
     for cell in body.iter("tc", "p"):
-        styled(cell, _fill(cell.find(f"{cell.tag!s}Pr/shd")))
+        styled(cell, _fill(cell.find(f"{cell.tag!s}Pr/shd")), "display:none" if _is_out_of_sight(cell) else "")
     for run in body.iter("r"):
         styled(run, _word_style(_word_look(run, styles)))
     for paragraph in list(body.iter("p")):
@@ -216,9 +226,23 @@ def _word_style(look: Mapping[str, Element]) -> str:
         f"font-size:{0 if whole('w', 100) < _NARROW else whole('sz', 24) / 2}px" if {"w", "sz"} & values.keys() else ""
     )
     colour = _colour("color", look["color"], "val", "themeColor") if "color" in look else ""
-    ground = OTHER_GROUND if "highlight" in look else _fill(look.get("shd"))
+    marked = _HIGHLIGHTS.get(values.get("highlight", ""))
+    ground = f"background-color:#{marked}" if marked else _fill(look.get("shd"))
+    ink = list(look["textFill"].iter("noFill", "alpha")) if "textFill" in look else []
+    is_clear = any(float(one.get("val", "100000")) > _CLEAR for one in ink)
+    is_hidden = is_on("vanish", "specVanish") or is_clear or abs(whole("position", 0)) > _FAR
     rise = {"superscript": 1, "subscript": -1}.get(values.get("vertAlign", ""), int(whole("position", 0) / _SHIFTED))
-    return css(size, colour, ground, hidden=is_on("vanish", "specVanish"), struck=is_on("strike", "dstrike"), rise=rise)
+    return css(size, colour, ground, hidden=is_hidden, struck=is_on("strike", "dstrike"), rise=rise)
+
+
+def _is_out_of_sight(paragraph: Element) -> bool:
+    """Tell a paragraph that is set far beside its page, or in lines without height."""
+    properties = paragraph.find("pPr")
+    if properties is None:
+        return False
+    beside = [one.get(name, "0") for one in properties.iter("ind", "framePr") for name in ("left", "start", "x", "y")]
+    flat = [one.get("line", "240") for one in properties.iter("spacing") if one.get("lineRule") == "exact"]
+    return any(float(one) < -_FAR_BESIDE for one in beside) or any(float(one) < _FLAT for one in flat)
 
 
 def _fill(shade: Element | None) -> str:
@@ -278,6 +302,9 @@ def read_open_document(archive: zipfile.ZipFile, main: str) -> Document:
     if body is None:
         raise KeyError("body")
     looks = {name: _odf_look(name, styles) for name in styles}
+    for mark in list(body.iter("hidden-paragraph")):
+        if mark.get("is-hidden") == "true" and (around := next(mark.iterancestors("p", "h"), None)) is not None:
+            drop(around)
     for node in list(body.iter(etree.Element)):
         look = looks.get(node.get("style-name", ""), {})
         if node.tag in _NEVER_IN_ODF or _is_hidden(node, look):
@@ -321,7 +348,8 @@ def _odf_style(look: Mapping[str, str]) -> str:
     parts = [f"{name}:{look[name]}" for name in ("color", "background-color", "display") if name in look]
     parts += [f"font-size:{look['font-size']}"] if look.get("font-size", "").endswith("pt") else []
     is_struck = any(look.get(f"text-line-through-{one}", "none") != "none" for one in ("style", "type"))
-    return css(*parts, struck=is_struck, rise=rise)
+    is_clear = any(re.fullmatch("[0-5]%", look.get(name, "")) for name in ("opacity", "text-scale"))
+    return css(*parts, hidden=is_clear, struck=is_struck, rise=rise)
 
 
 def _odf_formula(archive: zipfile.ZipFile, thing: Element) -> str:

@@ -51,6 +51,9 @@ _WHEN_BROKEN = (
 _SMALL = 2**20
 _WITH_LOOKS = 8 * 2**20  # bytes of sheets, from which their cells are read one by one, without their looks
 _NO_RESULT = re.compile(rb"<c\b[^>]*>\s*<f\b(?:[^>]*/>|[^>]*>[^<]*</f>)\s*(?:<v\s*/>|<v></v>)?\s*</c>")
+_CLEAR = 5_000  # thousandths of a per cent of ink
+_SLIT = 0.5  # the width of a column, in letters, or the height of a row, in points, that shows nothing
+_LINKED_SHEET = re.compile(r"""<link\b[^>]*\bhref=["']([^"']+\.css)["']""")
 _CURRENCY = re.compile(r"(?<!\[)[€$£¥]")
 
 
@@ -68,6 +71,13 @@ def archive_of(body: bytes, url: str) -> zipfile.ZipFile:
     grows = any(part.file_size > _SMALL and part.file_size > MAX_RATIO * part.compress_size for part in parts)
     if grows or len(parts) > MAX_PARTS or sum(part.file_size for part in parts) > MAX_UNPACKED:
         raise SourceError(url, BOMB)
+    return archive
+
+
+def flat_archive(text: str) -> zipfile.ZipFile:
+    """Give an OpenDocument file of one part as others are: an archive."""
+    archive = zipfile.ZipFile(io.BytesIO(), "w")
+    archive.writestr("content.xml", re.sub(r"^\s*<\?xml[^>]*\?>", "", text))
     return archive
 
 
@@ -145,7 +155,7 @@ def _slide(archive: zipfile.ZipFile, slide: Element, near: Mapping[str, str], wi
     if not all(one is None or one.xpath(".//schemeClr[@val='bg1']") for one in grounds):
         styled(tree, OTHER_GROUND)
     for filled in tree.xpath(".//sp[spPr/solidFill or spPr/gradFill or style] | .//tbl"):
-        styled(filled, OTHER_GROUND)
+        styled(filled, _slide_colour("background-color", filled.find("spPr/solidFill")) or OTHER_GROUND)
     for run in tree.iter("r", "fld"):
         styled(run, _run_style(run))
     for cell in list(tree.iter("tc")):
@@ -167,10 +177,19 @@ def _run_style(run: Element) -> str:
     look = run.find("rPr")
     if look is None:
         return ""
-    colours = (colour.get("val") for colour in look.iterfind("solidFill/*") if len(colour) == 0)
-    white = ["color:#ffffff" for colour in colours if colour in {"FFFFFF", *WHITE_OF_A_THEME}]
+    ink = [*look.iterfind("noFill"), *look.iterfind("solidFill/*/alpha")]
+    is_clear = any(int(one.get("val", "0").rstrip("%")) < _CLEAR for one in ink)
     size, rise = f"font-size:{int(look.get('sz', '1800')) / 100}px", int(look.get("baseline", "0").rstrip("%") or 0)
-    return css(size, *white, struck=look.get("strike", "noStrike") != "noStrike", rise=rise)
+    colour = _slide_colour("color", look.find("solidFill"))
+    return css(size, colour, hidden=is_clear, struck=look.get("strike", "noStrike") != "noStrike", rise=rise)
+
+
+def _slide_colour(name: str, fill: Element | None) -> str:
+    """Write a colour as style; of the colours of a theme only its white ground is known."""
+    colour = next(iter(fill), None) if fill is not None else None
+    digits = "" if colour is None or len(colour) else colour.get("val", "")
+    digits = "ffffff" if digits in WHITE_OF_A_THEME else digits
+    return f"{name}:#{digits}" if re.fullmatch("[0-9a-fA-F]{6}", digits) else ""
 
 
 def _chart(drawing: Element) -> Iterator[str]:
@@ -215,7 +234,8 @@ def _sheet_rows(sheet: Any, *, with_looks: bool) -> Iterator[list[str | None]]:
     merged: dict[tuple[int, int], tuple[int, int]] = {}
     if with_looks:
         for column in sheet.column_dimensions.values():
-            hidden |= set(range(column.min or 0, (column.max or 0) + 1)) if column.hidden else set()
+            if column.hidden or column.width < _SLIT:
+                hidden.update(range(column.min or 0, (column.max or 0) + 1))
         for cells in sheet.merged_cells.ranges:
             merged |= dict.fromkeys(cells.cells, (cells.min_row, cells.min_col))
 
@@ -230,18 +250,21 @@ def _sheet_rows(sheet: Any, *, with_looks: bool) -> Iterator[list[str | None]]:
     # own size may be wrong.
     last = min(sheet.max_row, MAX_ROWS) if with_looks else MAX_ROWS
     for at, row in enumerate(sheet.iter_rows(max_row=last), start=1):
-        if not (with_looks and sheet.row_dimensions[at].hidden):
+        look = sheet.row_dimensions[at] if with_looks else None
+        if look is None or not (look.hidden or (look.height is not None and look.height < _SLIT)):
             yield [told(at, number, cell) for number, cell in enumerate(row, start=1) if number not in hidden]
 
 
 def _is_unseen(cell: Any) -> bool:
-    """Tell a cell that is struck, or written in white on white."""
+    """Tell a cell that is struck, or written in the colour of its ground or in specks."""
     if (
         cell.value is None or (font := cell.font) is None
     ):  # most of a sheet holds nothing, and looks take long to ask for
         return False
-    is_white = font.color is not None and (font.color.rgb == "FFFFFFFF" or font.color.theme == 0)
-    return bool(font.strike) or cell.number_format == ";;;" or (is_white and cell.fill.fill_type is None)
+    ink, is_speck = font.color, font.sz is not None and font.sz <= 2  # points
+    is_white = ink is not None and (ink.rgb == "FFFFFFFF" or ink.theme == 0) and cell.fill.fill_type is None
+    is_same = ink is not None and cell.fill.fill_type == "solid" and ink == cell.fill.fgColor
+    return bool(font.strike) or cell.number_format == ";;;" or is_white or is_same or is_speck
 
 
 def _cell(cell: Any) -> str:
@@ -280,7 +303,10 @@ def _book(archive: zipfile.ZipFile, main: str) -> Document:
     for reference in (one for one in package.iter("itemref") if one.get("idref") not in contents):
         name = normpath(join(dirname(path), unquote(urlsplit(items.get(reference.get("idref"), "")).path)))
         if name in archive.namelist():
-            chapters.append(whole_text(archive.read(name).decode("utf-8", "replace"))[0])
+            chapter = archive.read(name).decode("utf-8", "replace")
+            linked = (normpath(join(dirname(name), unquote(sheet))) for sheet in _LINKED_SHEET.findall(chapter))
+            sheets = [archive.read(sheet).decode("utf-8", "replace") for sheet in linked if sheet in archive.namelist()]
+            chapters.append(whole_text(chapter.replace("</head>", f"<style>{' '.join(sheets)}</style></head>", 1))[0])
         missing += name not in archive.namelist()
     gaps = [Said("some of its chapters are missing ({n})", n=missing)] if missing else []
     facts = facts_of(package)

@@ -22,7 +22,7 @@ from agents.nlp.tokens import collapsed, language_of, one_line, seen, unruffled
 from agents.web.decoding import MAX_NAME, WRITTEN, Document, decode, file_name, iso_date
 from agents.web.fetching import FetchedPage, Fetcher
 from agents.web.html_tree import parsed, whole_text
-from agents.web.office_text import archive_of, read_archive, rich_text
+from agents.web.office_text import archive_of, flat_archive, read_archive, rich_text
 from agents.web.reader_pool import BROKEN, Elsewhere, ReaderEnded, ReaderPool
 from agents.web.table_rows import is_table, read_table
 from agents.web.url_key import host_of, link
@@ -216,6 +216,9 @@ def _written(text: str, declared: str, suffix: str, url: str) -> Document:
         raise SourceError(url, NOT_TEXT)
     if _HTML.match(text) or ("html" in declared and "<" in text and not _XML.match(text)):
         return _page(text, url)
+    if "<office:document" in sample:
+        page = read_archive(flat_archive(text), url)
+        return _document(page, page.text, url)
     if _XML.match(text):
         return _plain(_xml_text(text), url)
     if declared in {"text/markdown", "text/x-markdown"} or suffix in {".md", ".markdown"}:

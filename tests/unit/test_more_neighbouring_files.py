@@ -194,7 +194,7 @@ CASES.append(('eml', 'a.eml', MAIL, 'From: Jane Doe <jane@example.org>\nTo: offi
 CASES.append(('eml base64 html', 'b.eml', b'Subject: Dam\r\nFrom: a@example.org\r\nMIME-Version: 1.0\r\nContent-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\n' + base64.b64encode(b'<p>The dam cost 412 million and was <del>open</del> closed in May.</p>') + b'\r\n', 'From: a@example.org\nSubject: Dam\n\nThe dam cost 412 million and was closed in May.', ()))
 SAVED_PAGE = b'From: <Saved>\r\nSubject: Dam\r\nMIME-Version: 1.0\r\nContent-Type: multipart/related; boundary=B; type="text/html"\r\n\r\n--B\r\nContent-Type: text/html\r\nContent-Transfer-Encoding: quoted-printable\r\nContent-Location: https://a.example/x\r\n\r\n<html><body><p>The dam of Orvelle cost 412 million and was closed=\r\n in May.</p></body></html>\r\n--B--\r\n'
 CASES.append(('mhtml', 'a.mhtml', SAVED_PAGE, 'The dam of Orvelle cost 412 million and was closed in May.', ()))
-CASES.append(('fodt', 'a.fodt', f'<?xml version="1.0"?><office:document {NAMES} office:mimetype="application/vnd.oasis.opendocument.text"><office:body><office:text><text:p>The dam of Orvelle holds 10 litres.</text:p></office:text></office:body></office:document>'.encode(), 'The dam of Orvelle holds 10 litres.', ()))
+CASES.append(('fodt', 'a.fodt', f'<?xml version="1.0"?><office:document {NAMES} office:mimetype="application/vnd.oasis.opendocument.text"><office:automatic-styles><style:style style:name="C" style:family="text"><style:text-properties text:display="none"/></style:style></office:automatic-styles><office:body><office:text><text:p>The dam of Orvelle holds 10 litres.<text:span text:style-name="C">HIDDEN</text:span></text:p></office:text></office:body></office:document>'.encode(), 'The dam of Orvelle holds 10 litres.', ()))
 CASES.append(('srt', 'a.srt', b'1\r\n00:00:01,000 --> 00:00:04,000\r\nThe dam cost 412 crowns.\r\n', '1\n00:00:01,000 --> 00:00:04,000\nThe dam cost 412 crowns.', ()))
 CASES.append(('xhtml xml decl', 'a.xhtml', b'<?xml version="1.0" encoding="utf-8"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title>Orvelle</title></head><body><h1>Orvelle</h1><p>' + DAM.encode() + b'</p></body></html>', 'Orvelle\n\n' + DAM, ()))
 CASES.append(('txt soft hyphens, ligatures', 'a.txt', 'The har\xadbour oﬃce\u200b is old and the dam of Orvelle is 91 m high.'.encode(), 'The harbour office is old and the dam of Orvelle is 91 m high.', ()))
@@ -252,8 +252,8 @@ def line_breaks(s):
     tf.text = 'One\x0btwo'
     tf.add_paragraph().text = 'three'
 slide('line breaks', line_breaks, 'Seen\n\nOne\ntwo\n\nthree')
-def chapter(n, body, text, **more):
-    CASES.append(('epub: ' + n, 'a.epub', archive(mimetype='application/epub+zip', **{'META-INF__container_xml': '<container><rootfiles><rootfile full-path="a.opf"/></rootfiles></container>'}, a_opf='<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/"><metadata><dc:title>The dam</dc:title></metadata><manifest><item id="n" href="n.xhtml" properties="nav"/><item id="b" href="b.xhtml"/></manifest><spine><itemref idref="n" linear="no"/><itemref idref="b"/></spine></package>', n_xhtml='<html xmlns="http://www.w3.org/1999/xhtml"><body><nav><ol><li>Contents list</li></ol></nav></body></html>', b_xhtml=f'<html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops"><head><style>.h{{display:none}} .s{{vertical-align:super}}</style></head><body>{body}</body></html>'), text))
+def chapter(n, body, text, head='<style>.h{display:none} .s{vertical-align:super}</style>'):
+    CASES.append(('epub: ' + n, 'a.epub', archive(mimetype='application/epub+zip', **{'META-INF__container_xml': '<container><rootfiles><rootfile full-path="a.opf"/></rootfiles></container>'}, a_opf='<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/"><metadata><dc:title>The dam</dc:title></metadata><manifest><item id="n" href="n.xhtml" properties="nav"/><item id="b" href="b.xhtml"/></manifest><spine><itemref idref="n" linear="no"/><itemref idref="b"/></spine></package>', n_xhtml='<html xmlns="http://www.w3.org/1999/xhtml"><body><nav><ol><li>Contents list</li></ol></nav></body></html>', b_xhtml=f'<html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops"><head>{head}</head><body>{body}</body></html>', **{'css/b.css': '.h{display:none} .s{vertical-align:super;font-size:60%}'}), text))
 chapter('page breaks, hidden, raised', '<p>The dam of Orvelle cost 412<span epub:type="pagebreak" title="12" id="p12"/> crowns and holds 10<span class="s">6</span> litres.<span class="h">HIDDEN</span></p>', 'The dam of Orvelle cost 412 crowns and holds 10⁶ litres.')
 chapter('table with empty cells', '<p>The dam of Orvelle is old and tall.</p><table><tr><th>Year</th><th>Depth</th><th>Inflow</th></tr><tr><td>1994</td><td/><td>13</td></tr><tr><td>2001</td><td>90</td><td></td></tr></table>', 'The dam of Orvelle is old and tall.\n\nYear: 1994; Inflow: 13.\nYear: 2001; Depth: 90.')
 def rich(n, b, text):
@@ -281,6 +281,30 @@ rich('as pandoc writes it', rb"{\rtf1\ansi{\fonttbl{\f0 Arial;}{\f3\froman\fchar
 html('a power of a power', '<p>It is x<sup>2<sup>3</sup></sup> and 10<sup>−<sub>3</sub></sup>.</p>', HEAD + 'It is x^2³ and 10^(−₃).')
 pdf('lines around the heads alone', typeset(f'{DAM}\n\n#table(columns: 3, stroke: (x, y) => (left: 1pt, right: 1pt, top: if y < 2 {{ 1pt }}, bottom: if y == 3 {{ 1pt }}), [Year], [Deaths], [Cost], [1994], [4], [], [1995], [], [98], [1996], [7], [33])'), DAM + '\n\nYear: 1994; Deaths: 4.\nYear: 1995; Cost: 98.\nYear: 1996; Deaths: 7; Cost: 33.')
 pdf('grounds of cells and of every second row', typeset(f'{DAM}\n\n#table(columns: 3, stroke: none, fill: (x, y) => if y == 0 {{ navy }} else if y == 1 {{ silver }}, text(white)[Year], text(white)[Deaths], text(white)[Cost], [1994], [4], [], [1995], [], [98], [1996], [7], [33])'), DAM + '\n\nYear: 1994; Deaths: 4.\nYear: 1995; Cost: 98.\nYear: 1996; Deaths: 7; Cost: 33.')
+# Words that Office programs show nobody, each beside one that is seen.
+OF_W14 = 'xmlns:w14="http://schemas.microsoft.com/office/word/2010/wordml"'
+UNSEEN_RUNS = ('<w:color w:val="FFFF00"/><w:highlight w:val="yellow"/>', f'<w14:textFill {OF_W14}><w14:noFill/></w14:textFill>', f'<w14:textFill {OF_W14}><w14:solidFill><w14:srgbClr w14:val="000000"><w14:alpha w14:val="100000"/></w14:srgbClr></w14:solidFill></w14:textFill>', '<w:position w:val="-2000"/>')
+ON_BLACK = '<w:color w:val="FFFFFF"/><w:highlight w:val="black"/>'
+UNSEEN_PARAGRAPHS = ('<w:spacing w:line="1" w:lineRule="exact"/>', '<w:ind w:left="-30000"/>', '<w:framePr w:x="-20000" w:y="1"/>')
+word_file('hidden in more ways', body_of(f"<w:p>{run('It has 3 gates.')}{''.join(run(' HIDDEN', one) for one in UNSEEN_RUNS)}{run(' On black.', ON_BLACK)}</w:p>", *(f"<w:p><w:pPr>{one}</w:pPr>{run('HIDDEN')}</w:p>" for one in UNSEEN_PARAGRAPHS), f"<w:p><w:pPr><w:spacing w:line='240' w:lineRule='exact'/><w:ind w:left='-720'/></w:pPr>{run('It is old.')}</w:p>"), 'It has 3 gates. On black.\n\nIt is old.')
+def looks_of_a_sheet(b, s):
+    s['C2'].font = openpyxl.styles.Font(color='FF333333')
+    s['C2'].fill = openpyxl.styles.PatternFill('solid', fgColor='FF333333')
+    s['C3'].font = openpyxl.styles.Font(size=1)
+    s.row_dimensions[4].height = 0.1
+    s.column_dimensions['D'].width = 0.1
+workbook_file('hidden in more ways', sheet([['Year', 'Deaths', 'Note', 'HIDDEN'], [1994, 4, 'HIDDEN', 'HIDDEN'], [1995, 5, 'HIDDEN', 'HIDDEN'], ['HIDDEN', 6, 'HIDDEN', 'HIDDEN'], [1997, 7, 'seen', 'HIDDEN']], more=looks_of_a_sheet), 'Deaths\n\nYear: 1994; Deaths: 4.\nYear: 1995; Deaths: 5.\nYear: 1997; Deaths: 7; Note: seen.')
+def colours_of_a_slide(s):
+    drawing = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
+    for top, ink in enumerate(('<a:srgbClr val="000000"><a:alpha val="0"/></a:srgbClr>', '<a:srgbClr val="0A141E"/>', '<a:srgbClr val="FFFFFF"/>')):
+        box = s.shapes.add_textbox(Inches(1), Inches(top), Inches(3), Inches(1))
+        box.fill.solid()
+        box.fill.fore_color.rgb = pptx.dml.color.RGBColor(10, 20, 30)
+        box.text_frame.text = 'HIDDEN' if top < 2 else 'White on dark.'
+        box.text_frame.paragraphs[0].runs[0]._r.get_or_add_rPr().append(parse_xml(f'<a:solidFill {drawing}>{ink}</a:solidFill>'))
+slide('hidden in more ways', colours_of_a_slide, 'Seen\n\nWhite on dark.')
+opened('hidden in more ways', '<text:p>It has 3 gates.<text:span text:style-name="C">HIDDEN</text:span></text:p><text:p><text:hidden-paragraph text:is-hidden="true"/>HIDDEN</text:p>', 'It has 3 gates.', styles='<style:style style:name="C" style:family="text"><style:text-properties style:text-scale="1%"/></style:style>')
+chapter('a sheet of its own', '<p>The dam of Orvelle cost 412 crowns and holds 10<span class="s">6</span> litres.<span class="h">HIDDEN</span></p>', 'The dam of Orvelle cost 412 crowns and holds 10⁶ litres.', '<link rel="stylesheet" type="text/css" href="css/b.css"/>')
 
 # fmt: on
 
