@@ -31,9 +31,7 @@ log = structlog.wrap_logger(
         structlog.stdlib.filter_by_level,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.JSONRenderer(
-            serializer=lambda line, **_: json.dumps(line, ensure_ascii=False, default=str)
-        ),
+        structlog.processors.JSONRenderer(ensure_ascii=False, default=str),
     ],
     wrapper_class=structlog.stdlib.BoundLogger,
 )

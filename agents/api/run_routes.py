@@ -19,7 +19,7 @@ from agents.api.payloads import Accepted, ChatRequest, Key, RunRequest, SearchAn
 from agents.api.reports import event_stream, streamed
 from agents.api.tree import progress
 from agents.contracts.frozen import Tier
-from agents.contracts.response import AgentResponse
+from agents.contracts.response import AgentResponse, Citation
 from agents.contracts.sources import SearchQuery
 from agents.core.errors import DossierError
 from agents.core.paths import public
@@ -182,15 +182,12 @@ def _annotations(made: AgentResponse) -> list[dict[str, object]]:
     """Tie every citation in the text to its source, by the place where it stands."""
     known = {citation.id: citation for citation in made.citations}
     found = [(match, known[match[0]]) for match in MARK.finditer(made.final_answer) if match[0] in known]
-    return [
-        {
-            "type": "url_citation",
-            "url_citation": {
-                "start_index": match.start(), "end_index": match.end(), "url": source.location, "title": source.title
-            },
-        }
-        for match, source in found
-    ]  # fmt: skip
+
+    def cited(match: re.Match[str], source: Citation) -> dict[str, object]:
+        place = {"start_index": match.start(), "end_index": match.end()}
+        return {"type": "url_citation", "url_citation": {**place, "url": source.location, "title": source.title}}
+
+    return [cited(*one) for one in found]
 
 
 def _head(job: Job, model: str, kind: str) -> dict[str, object]:

@@ -199,46 +199,32 @@ def _queries(queries: tuple[Query, ...], said: str = "") -> list[Props]:
 def contract_card(shown: ShowContract, words: ChatTexts) -> Props:
     """Give exactly what the phrase binds, on one screen."""
     contract, english = shown.contract, ChatTexts("en")
-    brief, caps, several = contract.brief, contract.caps, len(contract.plans) > 1
+    brief, caps, plans = contract.brief, contract.caps, enumerate(contract.plans, start=1)
+    several, in_english = len(contract.plans) > 1, words.language == "en"
+    lines = contract.forecast.lines
     return {
-        "lang": words.language,
-        "hash": contract.hash,
-        "draft": shown.number,
+        "lang": words.language, "hash": contract.hash, "draft": shown.number, "changed": list(shown.changed),
         # `bound` once the phrase bound it, `replaced` once another draft took its place.
-        "state": "draft",
-        "changed": list(shown.changed),
-        "undo": shown.undo,
+        "state": "draft", "undo": shown.undo, "phrase": PHRASE, "mode": brief.mode,
         # Languages that a report can be asked for in; edits are read by their English names.
-        "languages": english.languages,
-        "language": english.language_name(brief.language),
+        "languages": english.languages, "language": english.language_name(brief.language),
         "caution": words("caution") if brief.query_type == "medical_legal_financial" else "",
-        "mode": brief.mode,
         "queries": _queries(brief.queries),
-        "trees": [
-            _item(plan.root, str(number) if several else "", words)
-            for number, plan in enumerate(contract.plans, start=1)
-        ],
+        "trees": [_item(plan.root, str(number) if several else "", words) for number, plan in plans],
         # What figures rest on is told in English.
-        "forecast": [
-            {"name": line.name, "value": figure(line), "basis": line.basis if words.language == "en" else ""}
-            for line in contract.forecast.lines
-        ],
-        "likely_time": likely_time(contract, words),
-        "likely_cost": likely_cost(contract),
+        "forecast": [{"name": one.name, "value": figure(one), "basis": one.basis if in_english else ""} for one in lines],
+        "likely_time": likely_time(contract, words), "likely_cost": likely_cost(contract),
         "caps": caps.model_dump(include={"minutes", "rounds", "searches", "sources", "cost_usd"}),
-        "domains": list(brief.domains),
-        "exclude_domains": list(brief.exclude_domains),
+        "domains": list(brief.domains), "exclude_domains": list(brief.exclude_domains),
         "dates": dates_words(brief.date_from, brief.date_to, words),
-        "models": [shown_name(name) for name in contract.models],
-        "retrievers": list(searched(contract, words)),
+        "models": [shown_name(name) for name in contract.models], "retrievers": list(searched(contract, words)),
         "memory": brief.memory is not None,
         "files": [{"name": file.name, "note": note_of(file, words)} for file in brief.files],
         # What comes from the user's settings: `time`, `depth`, `language`, `exclude`, `places`, `models`.
         "preset": list(shown.scope.preset),
         # Said only where nothing but the samples is searched.
         "sample": words("sample_line") if set(contract.retrievers) == {SAMPLE_NAME} else None,
-        "phrase": PHRASE,
-    }
+    }  # fmt: skip
 
 
 def run_card(job: Job, contract: Contract, words: ChatTexts) -> Props:

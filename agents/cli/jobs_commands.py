@@ -24,6 +24,7 @@ app = typer.Typer(no_args_is_help=False, help="List, show and steer jobs, those 
 
 Status = Literal["queued", "running", "blocked", "done", "failed", "cancelled"]
 WAIT_S = 10.0  # seconds that the process which runs a job gets to answer
+OUT = typer.Option(help="Write the report here: .md, .html, .json, .pdf, .docx, .bib, .ris or .csl.")
 JobId = Annotated[str, typer.Argument(help="Id of the job; its first characters are enough.")]
 
 
@@ -152,9 +153,7 @@ async def guidance(
 async def export(
     store: "Store",
     row: "StoredJob",
-    out: Annotated[
-        Path, typer.Option(help="Write the report here: .md, .html, .json, .pdf, .docx, .bib, .ris or .csl.")
-    ],
+    out: Annotated[Path, OUT],
 ) -> None:
     """Write the report of a job to a file."""
     from agents.cli.headless import check_writable, write_report

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 import typer
 
 from agents.cli import jobs_commands, memory_commands
-from agents.cli.jobs_commands import exits, fail, run_to_exit
+from agents.cli.jobs_commands import OUT, exits, fail, run_to_exit
 
 app = typer.Typer(
     add_completion=False,
@@ -51,9 +51,7 @@ def run(
         bool, typer.Option("--no-memory", help="Neither ask the knowledge base nor add to it.")
     ] = False,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the whole report document here.")] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Write the report here: .md, .html, .json, .pdf, .docx, .bib, .ris or .csl.")
-    ] = None,
+    out: Annotated[Path | None, OUT] = None,
 ) -> None:
     """Research a question without the chat: progress on standard error, the report on standard output."""
     from agents.contracts.contract import DEFAULT_MINUTES
