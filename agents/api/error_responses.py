@@ -7,6 +7,7 @@ from fastapi.exception_handlers import http_exception_handler, request_validatio
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict
+from pydantic.config import JsonDict
 from pydantic_core import ErrorDetails
 from starlette.exceptions import HTTPException
 
@@ -33,14 +34,13 @@ class ErrorInside(BaseModel):
     details: dict[str, object] | None = None
 
 
+EXAMPLE: JsonDict = {"type": "not_found", "message": "There is no such job.", "retryable": False}
+
+
 class ErrorBody(BaseModel):
     """Every error of every route has this shape."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [{"error": {"type": "not_found", "message": "There is no such job.", "retryable": False}}]
-        }
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": [{"error": EXAMPLE}]})
 
     error: ErrorInside
 

@@ -166,9 +166,7 @@ class StreamOptions(_Open):
 class ChatRequest(_Open):
     """A chat completion. The last message of the user is the task; how models sample has no meaning here."""
 
-    model_config = _examples(
-        {"model": "research-simple", "messages": [{"role": "user", "content": SMALL}], "stream": False}
-    )
+    model_config = _examples({"model": "research-simple", "messages": [{"role": "user", "content": SMALL}]})
 
     model: Annotated[str, Field(max_length=200)]
     messages: list[ChatMessage] = Field(min_length=1, max_length=20 * MAX_LISTED)

@@ -74,9 +74,8 @@ def on_draft(wish: Wish, contract: Contract, team: Team, words: ChatTexts) -> st
         case "cost" if not team.engine.reasons:
             return words("cost_free")
         case "cost":
-            bound = (
-                words("cost_no_bound") if caps.cost_usd is None else words("cost_bound", bound=f"${caps.cost_usd:.2f}")
-            )
+            cap = caps.cost_usd
+            bound = words("cost_no_bound") if cap is None else words("cost_bound", bound=f"${cap:.2f}")
             if likely := likely_cost(contract):
                 return words("cost_draft", likely=likely, bound=bound)
             return words("cost_unknown", models=", ".join(map(shown_name, contract.models)), bound=bound)

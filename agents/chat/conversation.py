@@ -112,9 +112,8 @@ class Conversation(RunTalk):
         earlier = (await self.team.earlier(before, state.after.use))[0] if state.after and before else None
         contract = state.contract.model_copy(update={"spent": state.scope.spent})
         job = self.team.start(contract, owner=self.owner, earlier=earlier)
-        self.state = ChatState(
-            job_id=job.id, picker=state.picker, cards=state.cards, scope=self._fresh(), language=state.language
-        )
+        kept = {"picker": state.picker, "cards": state.cards, "language": state.language}
+        self.state = ChatState(job_id=job.id, scope=self._fresh(), **kept)
         await self.show(Started(job, contract))
 
     async def _not_yet(self) -> None:
@@ -253,9 +252,8 @@ class Conversation(RunTalk):
         same = [query.text for query in scope.queries] == [query.text for query in before.queries]
         if draft is not None and (same or not settled or not talk.related(scope, before)):
             # An answer to a question about the draft, or something else altogether: the draft stays.
-            self.now(
-                scope=before.model_copy(update={"turns": scope.turns, "stood_in": scope.stood_in, "spent": scope.spent})
-            )
+            same_draft = {"turns": scope.turns, "stood_in": scope.stood_in, "spent": scope.spent}
+            self.now(scope=before.model_copy(update=same_draft))
             if not same:
                 await self._which(text)
         elif before.queries and not scope.queries:

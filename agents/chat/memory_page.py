@@ -28,9 +28,8 @@ from agents.web.url_key import registrable_domain
 
 MOST = 50  # facts on one page
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-TEMPLATE = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True).from_string(
-    Path(__file__).with_name("memory.html").read_text("utf-8")
-)
+PAGES = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+TEMPLATE = PAGES.from_string(Path(__file__).with_name("memory.html").read_text("utf-8"))
 
 
 def _words(request: Request) -> ChatTexts:

@@ -43,9 +43,8 @@ class Preferences(Frozen):
     def offered(self, models: tuple[str, ...], places: tuple[Place, ...]) -> "Preferences":
         """Leave out what this server cannot do (any more): a model without its key, a place that is not there."""
         known = tuple((role, name) for role, name in self.models if name in models)
-        return self.model_copy(
-            update={"models": known, "places": self.places if set(self.places) < set(places) else ()}
-        )
+        there = self.places if set(self.places) < set(places) else ()
+        return self.model_copy(update={"models": known, "places": there})
 
     @classmethod
     def read(cls, given: Mapping[str, object]) -> "Preferences":
@@ -61,9 +60,8 @@ class Preferences(Frozen):
         ):
             if text and text not in known:
                 raise BadRequest(refusal, given=text[:40])
-        minutes = (
-            TIMES[time] if time in TIMES else minutes_of(time.removesuffix("minutes")) if time else DEFAULT_MINUTES
-        )
+        asked = minutes_of(time.removesuffix("minutes")) if time and time not in TIMES else DEFAULT_MINUTES
+        minutes = TIMES.get(time, asked)
         return cls(
             time_given=bool(time), minutes=minutes, mode="deep" if mode == "deep" else "standard" if mode else None,
             language=languages[language] if language else None, exclude_domains=_domains(said.get("exclude", "")),
@@ -211,6 +209,5 @@ def dates_words(first: str | None, last: str | None, words: ChatTexts) -> str:
     """Write a range of dates; empty when it is open on both sides."""
     if not first and not last:
         return ""
-    return words(
-        "from_to" if first and last else "since" if first else "until", first=first, last=last, date=first or last
-    )
+    name = "from_to" if first and last else "since" if first else "until"
+    return words(name, first=first, last=last, date=first or last)

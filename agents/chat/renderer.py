@@ -237,9 +237,8 @@ class Outcomes:
             await asyncio.sleep(OPENING_S)
             for tab in tabs(owner):
                 words, id = ChatTexts(str(tab.language).partition("-")[0]), str(uuid.uuid4())
-                await tab.emit(
-                    "new_message", _step(id, tab.thread_id, "assistant_message", None, "Dossier", words(name))
-                )
+                step = _step(id, tab.thread_id, "assistant_message", None, "Dossier", words(name))
+                await tab.emit("new_message", step)
                 for label, action in answers.items():
                     told = {"id": str(uuid.uuid4()), "forId": id, "label": words(label)}
                     await tab.emit("action", {**action.to_dict(), **told})

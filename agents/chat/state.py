@@ -179,9 +179,8 @@ def related(after: ScopingState, before: ScopingState) -> bool:
 def scope_of(brief: Brief) -> ScopingState:
     """Take up again what was agreed for a run."""
     same = set(Brief.model_fields) & set(ScopingState.model_fields)
-    return ScopingState.model_validate(
-        {"ready": True, **brief.model_dump(include=same, exclude_none=True), "minutes": brief.minutes}
-    )
+    agreed = brief.model_dump(include=same, exclude_none=True)
+    return ScopingState.model_validate({"ready": True, **agreed, "minutes": brief.minutes})
 
 
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?？؟。\n])")

@@ -86,9 +86,8 @@ def _engine(team: Team, bound: dict[str, Order], missing: Missing) -> list[str]:
             said = f"There is no key for {order.first.name}: put one into {order.first.key_variable} in `.env`."
             missing.append((said, not order.others))
     if not team.engine.reasons:
-        lines.append(
-            "  No language model is set up. The offline engine quotes sources and cites them. It does not reason."
-        )
+        told = "No language model is set up. The offline engine quotes sources and cites them. It does not reason."
+        lines.append(f"  {told}")
     return lines
 
 
