@@ -13,8 +13,6 @@ import math
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from functools import cached_property
-from pathlib import Path
 from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
@@ -191,27 +189,15 @@ class WebReach:
         self.tell("\n".join(f"  {line}" for line in (*said.lines, *(one.line for one in servers))))
 
 
-@dataclass(frozen=True)
 class Site:
     """What the chat and the routes share."""
 
-    settings: Settings
-    team: Team
-    reach: WebReach = field(default_factory=WebReach)
-    meter: Meter = field(default_factory=Meter)
-    _starting: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
-
-    def __post_init__(self) -> None:
-        self.team.observers.append(self.meter.observe)
-
-    @cached_property
-    def allowance(self) -> RateLimit:
-        """What each user and each address may ask."""
-        return RateLimit(self.settings.most_requests)
-
-    @property
-    def chats(self) -> Path:
-        return self.settings.data_dir / "chat.db"
+    def __init__(self, settings: Settings, team: Team) -> None:
+        self.settings, self.team, self.reach, self.meter = settings, team, WebReach(), Meter()
+        self.allowance = RateLimit(settings.most_requests)  # what each user and each address may ask
+        self.chats = settings.data_dir / "chat.db"
+        self._starting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        team.observers.append(self.meter.observe)
 
     async def once(self, owner: str, key: str | None, sent: str, start: Callable[[str], Awaitable[Job]]) -> Job:
         """Start a job once per key: a second request gets the first one's job, also after a restart of the server.
