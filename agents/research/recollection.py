@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 
 from agents.contracts.contract import Brief, place
 from agents.contracts.fact import REUSABLE, Contradiction, Fact, MemoryKind, MemoryNote, Remembered, Selection
@@ -314,49 +315,42 @@ def with_memory(
         return handlers
     return {
         **handlers,
-        "draft": _told(handlers["draft"], memory),
-        "leaf": _asking(handlers["leaf"], handlers["leaf"], context, memory),
-        "scout": _asking(handlers["scout"], handlers["leaf"], context, memory),
-        "research": _adding(handlers["research"], memory),
+        "draft": partial(_told, handlers["draft"], memory),
+        "leaf": partial(_asking, handlers["leaf"], handlers["leaf"], context, memory),
+        "scout": partial(_asking, handlers["scout"], handlers["leaf"], context, memory),
+        "research": partial(_adding, handlers["research"], memory),
     }
 
 
-def _told(draft: Handler, memory: Recollection) -> Handler:
-    async def run(ctx: Ctx, given: DraftGiven) -> Plan:
-        asked, brief = given.query.text, given.brief
-        setting = Setting.of(asked, brief)
-        known = await ctx.call("known", "0", memory.known, asked, setting, gives=KnownPlan, pool="local")
-        memory.note(known.fault)
-        plan = known.plan
-        if plan is None:
-            brief = brief.model_copy(update={"known": (*brief.known, *known.lines)})
-            plan = await draft(ctx, given.model_copy(update={"brief": brief}))
-            if known.lines:
-                known = await ctx.call(
-                    "covered", "0", memory.known, asked, setting, plan, gives=KnownPlan, pool="local"
-                )
-        if not known.counts:
-            return plan
-        counts = dict(zip((leaf.title for leaf in plan.root.leaves()), known.counts, strict=True))
-        root = with_leaves(plan.root, lambda leaf: leaf.model_copy(update={"known_facts": counts.get(leaf.title, 0)}))
-        return plan.model_copy(update={"root": root})
-
-    return run
+async def _told(draft: Handler, memory: Recollection, ctx: Ctx, given: DraftGiven) -> Plan:
+    asked, brief = given.query.text, given.brief
+    setting = Setting.of(asked, brief)
+    known = await ctx.call("known", "0", memory.known, asked, setting, gives=KnownPlan, pool="local")
+    memory.note(known.fault)
+    plan = known.plan
+    if plan is None:
+        brief = brief.model_copy(update={"known": (*brief.known, *known.lines)})
+        plan = await draft(ctx, given.model_copy(update={"brief": brief}))
+        if known.lines:
+            known = await ctx.call("covered", "0", memory.known, asked, setting, plan, gives=KnownPlan, pool="local")
+    if not known.counts:
+        return plan
+    counts = dict(zip((leaf.title for leaf in plan.root.leaves()), known.counts, strict=True))
+    root = with_leaves(plan.root, lambda leaf: leaf.model_copy(update={"known_facts": counts.get(leaf.title, 0)}))
+    return plan.model_copy(update={"root": root})
 
 
-def _asking(first: Handler, leaf: Handler, context: RunContext, memory: Recollection) -> Handler:
+async def _asking(
+    first: Handler, leaf: Handler, context: RunContext, memory: Recollection, ctx: Ctx, given: LeafGiven
+) -> Finding:
     """Have a leaf ask before it searches; one that would sweep for sources has no need to where all is known."""
-
-    async def run(ctx: Ctx, given: LeafGiven) -> Finding:
-        handler = first
-        if given.leaf.searches and not ctx.finishing and ctx.left != 0:
-            given = await _recalled(ctx, context, memory, given)
-            handler = first if given.leaf.searches else leaf
-        finding: Finding = await handler(ctx, given)
-        memory.met(finding)
-        return finding
-
-    return run
+    handler = first
+    if given.leaf.searches and not ctx.finishing and ctx.left != 0:
+        given = await _recalled(ctx, context, memory, given)
+        handler = first if given.leaf.searches else leaf
+    finding: Finding = await handler(ctx, given)
+    memory.met(finding)
+    return finding
 
 
 async def _recalled(ctx: Ctx, context: RunContext, memory: Recollection, given: LeafGiven) -> LeafGiven:
@@ -394,11 +388,8 @@ async def _recalled(ctx: Ctx, context: RunContext, memory: Recollection, given: 
     )
 
 
-def _adding(research: Handler, memory: Recollection) -> Handler:
-    async def run(ctx: Ctx, given: Commission) -> Outcome:
-        memory.job = ctx.job_id
-        outcome: Outcome = await research(ctx, given)
-        note = await ctx.call("remember", "0", memory.remember, ctx.job_id, outcome, gives=MemoryNote, pool="local")
-        return outcome.model_copy(update={"memory": note})
-
-    return run
+async def _adding(research: Handler, memory: Recollection, ctx: Ctx, given: Commission) -> Outcome:
+    memory.job = ctx.job_id
+    outcome: Outcome = await research(ctx, given)
+    note = await ctx.call("remember", "0", memory.remember, ctx.job_id, outcome, gives=MemoryNote, pool="local")
+    return outcome.model_copy(update={"memory": note})

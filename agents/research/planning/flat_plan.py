@@ -5,6 +5,7 @@ import contextlib
 import itertools
 import math
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from functools import partial
 
 from agents.contracts.contract import Caps
 from agents.contracts.finding import Finding
@@ -124,10 +125,10 @@ def bounded(handlers: Handlers, caps: Caps, in_vain: Callable[[], int] = lambda:
     allowance = Allowance(caps.searches, caps.sources, in_vain)
     return {
         **handlers,
-        "leaf": _bounded_leaf(handlers["leaf"], allowance),
-        "scout": _bounded_leaf(handlers["scout"], allowance),
-        "challenge": _bounded_challenge(handlers["challenge"], allowance),
-        "claim": _bounded_claim(handlers["claim"], allowance),
+        "leaf": partial(_bounded_leaf, handlers["leaf"], allowance),
+        "scout": partial(_bounded_leaf, handlers["scout"], allowance),
+        "challenge": partial(_bounded_challenge, handlers["challenge"], allowance),
+        "claim": partial(_bounded_claim, handlers["claim"], allowance),
     }
 
 
@@ -146,58 +147,45 @@ async def _granted(ctx: Ctx, allowance: Allowance, *wanted: int) -> AsyncIterato
         allowance.end(ctx.path)
 
 
-def _bounded_leaf(leaf: Handler, allowance: Allowance) -> Handler:
-    async def run(ctx: Ctx, given: LeafGiven) -> Finding:
-        wanted, searching = given.leaf.budget, bool(given.leaf.searches)
-        searches = wanted.searches if searching else 0
-        async with _granted(ctx, allowance, searches, wanted.sources, 1, len(given.siblings)) as grant:
-            if not grant.enough(searches):
-                what = "searches" if grant.sources else "sources"
-                allowance.note(ctx.path, NOTHING)
-                return _not_begun(
-                    ctx, given, Said(f"not begun: other parts have taken all {what} that this run may use")
-                )
-            at_most, loop = max(1, grant.searches), given.setting.loop
-            loop = loop.model_copy(update={"searches_per_leaf": min(at_most, loop.searches_per_leaf)})
-            budget = wanted.model_copy(update={"searches": at_most, "sources": grant.sources})
-            less = given.leaf.model_copy(update={"budget": budget, "sources": given.leaf.sources[: grant.sources]})
-            setting = given.setting.model_copy(update={"loop": loop})
-            finding: Finding = await leaf(ctx, given.model_copy(update={"leaf": less, "setting": setting}))
-            read = [card.url for card in finding.sources] + [refused.url for refused in finding.rejected]
-            broken = sum(1 for problem in finding.problems if problem.type != "SearchError")
-            used = Grant(searches=min(grant.searches, len(finding.searches)), sources=min(grant.sources, broken))
-            allowance.note(ctx.path, used, read)
-            return finding
-
-    return run
-
-
-def _bounded_challenge(challenge: Handler, allowance: Allowance) -> Handler:
-    """Ask for counter-searches only where one could still be made."""
-
-    async def run(ctx: Ctx, given: ChallengeGiven) -> Challenged:
-        async with _granted(ctx, allowance, 1, 1, 1, 0) as grant:
+async def _bounded_leaf(leaf: Handler, allowance: Allowance, ctx: Ctx, given: LeafGiven) -> Finding:
+    wanted, searching = given.leaf.budget, bool(given.leaf.searches)
+    searches = wanted.searches if searching else 0
+    async with _granted(ctx, allowance, searches, wanted.sources, 1, len(given.siblings)) as grant:
+        if not grant.enough(searches):
+            what = "searches" if grant.sources else "sources"
             allowance.note(ctx.path, NOTHING)
-        done: Challenged = await challenge(ctx, given.model_copy(update={"search": given.search and grant.enough(1)}))
-        return done
+            return _not_begun(ctx, given, Said(f"not begun: other parts have taken all {what} that this run may use"))
+        at_most, loop = max(1, grant.searches), given.setting.loop
+        loop = loop.model_copy(update={"searches_per_leaf": min(at_most, loop.searches_per_leaf)})
+        budget = wanted.model_copy(update={"searches": at_most, "sources": grant.sources})
+        less = given.leaf.model_copy(update={"budget": budget, "sources": given.leaf.sources[: grant.sources]})
+        setting = given.setting.model_copy(update={"loop": loop})
+        finding: Finding = await leaf(ctx, given.model_copy(update={"leaf": less, "setting": setting}))
+        read = [card.url for card in finding.sources] + [refused.url for refused in finding.rejected]
+        broken = sum(1 for problem in finding.problems if problem.type != "SearchError")
+        used = Grant(searches=min(grant.searches, len(finding.searches)), sources=min(grant.sources, broken))
+        allowance.note(ctx.path, used, read)
+        return finding
 
-    return run
+
+async def _bounded_challenge(challenge: Handler, allowance: Allowance, ctx: Ctx, given: ChallengeGiven) -> Challenged:
+    """Ask for counter-searches only where one could still be made."""
+    async with _granted(ctx, allowance, 1, 1, 1, 0) as grant:
+        allowance.note(ctx.path, NOTHING)
+    done: Challenged = await challenge(ctx, given.model_copy(update={"search": given.search and grant.enough(1)}))
+    return done
 
 
-def _bounded_claim(claim: Handler, allowance: Allowance) -> Handler:
+async def _bounded_claim(claim: Handler, allowance: Allowance, ctx: Ctx, given: ClaimGiven) -> ClaimFound:
     """Let a claim be searched against where a search is left, and for once more where two are."""
-
-    async def run(ctx: Ctx, given: ClaimGiven) -> ClaimFound:
-        searches = 2 if given.attack else 0
-        async with _granted(ctx, allowance, searches, NEW_SOURCES, NEW_SOURCES, 0) as grant:
-            possible = grant.searches if grant.enough(searches, NEW_SOURCES) else 0
-            allowance.note(ctx.path, Grant(searches=possible, sources=NEW_SOURCES if possible else 0))
-            done: ClaimFound = await claim(ctx, given.model_copy(update={"searches": possible}))
-            made = min(possible, len(done.searches))
-            allowance.note(ctx.path, Grant(searches=made, sources=NEW_SOURCES if made else 0))
-            return done
-
-    return run
+    searches = 2 if given.attack else 0
+    async with _granted(ctx, allowance, searches, NEW_SOURCES, NEW_SOURCES, 0) as grant:
+        possible = grant.searches if grant.enough(searches, NEW_SOURCES) else 0
+        allowance.note(ctx.path, Grant(searches=possible, sources=NEW_SOURCES if possible else 0))
+        done: ClaimFound = await claim(ctx, given.model_copy(update={"searches": possible}))
+        made = min(possible, len(done.searches))
+        allowance.note(ctx.path, Grant(searches=made, sources=NEW_SOURCES if made else 0))
+        return done
 
 
 def _not_begun(ctx: Ctx, given: LeafGiven, why: Said) -> Finding:

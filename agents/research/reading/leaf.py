@@ -1,6 +1,7 @@
 """A leaf: search, and read a handful of sources side by side, beside the facts of an earlier report that speak to it."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import NamedTuple, TypedDict
 
@@ -336,24 +337,18 @@ def with_facts_of(handlers: Handlers, earlier: Earlier | None) -> Handlers:
     """Have leaves begin with what an earlier report found; without one, or where it is only run anew, nothing changes."""
     if earlier is None or earlier.use != "continue":
         return handlers
-    return {**handlers, "leaf": _begun(handlers["leaf"], earlier)}
+    return {**handlers, "leaf": partial(_begun, handlers["leaf"], earlier)}
 
 
-def _begun(leaf: Handler, earlier: Earlier) -> Handler:
+async def _begun(leaf: Handler, earlier: Earlier, ctx: Ctx, given: LeafGiven) -> Finding:
     cards = {card.id: card for card in earlier.sources}
-
-    async def run(ctx: Ctx, given: LeafGiven) -> Finding:
-        parts = [part for question in sub_questions(given.leaf) for part in parts_of(question)]
-        speaks = (
-            fact
-            for fact in earlier.facts
-            if any(is_about(part, fact.quote, cards[fact.source_id].title) for part in parts)
-        )
-        known = tuple(islice(speaks, MOST_TAKEN_OVER))
-        sources = {fact.source_id: cards[fact.source_id] for fact in known}
-        found = tuple(fact.statement for fact in known[:3])
-        update = {"known": known, "known_sources": tuple(sources.values()), "found": found}
-        finding: Finding = await leaf(ctx, given.model_copy(update=update))
-        return finding
-
-    return run
+    parts = [part for question in sub_questions(given.leaf) for part in parts_of(question)]
+    speaks = (
+        fact for fact in earlier.facts if any(is_about(part, fact.quote, cards[fact.source_id].title) for part in parts)
+    )
+    known = tuple(islice(speaks, MOST_TAKEN_OVER))
+    sources = {fact.source_id: cards[fact.source_id] for fact in known}
+    found = tuple(fact.statement for fact in known[:3])
+    update = {"known": known, "known_sources": tuple(sources.values()), "found": found}
+    finding: Finding = await leaf(ctx, given.model_copy(update=update))
+    return finding
