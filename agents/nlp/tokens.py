@@ -8,7 +8,7 @@ Years in texts, and taking out those that come from nowhere: a model's training 
 import re
 import threading
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Protocol, cast
@@ -306,10 +306,10 @@ def _detector() -> "LanguageIdentifier":
 @cache
 def _grammar_of() -> dict[str, tuple[str, ...]]:
     """Give the languages that have a word as a stop word."""
-    found: dict[str, tuple[str, ...]] = {}
+    found: defaultdict[str, tuple[str, ...]] = defaultdict(tuple)
     for language in _LATIN_LANGUAGES:
         for word in stop_words(language):
-            found[word] = (*found.get(word, ()), language)
+            found[word] += (language,)
     return found
 
 

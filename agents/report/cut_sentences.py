@@ -270,7 +270,7 @@ PARTING_TAGS = frozenset(
 """Tags between whose words stands a space."""
 _DROPPED_TAGS = frozenset("u small big span font mark center a q cite abbr ins kbd samp var time wbr".split())
 """Tags of which only the words are taken."""
-_TAG = re.compile(r"<(/?)([a-zA-Z][\w-]*)(?:\s[^<>]*)?/?>")
+TAG = re.compile(r"<(/?)([a-zA-Z][\w-]*)(?:\s[^<>]*)?/?>")
 _UNSPACED = re.compile(r"[\u3000-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _SPACES = re.compile(r"[^\S\u00a0\u202f]+")
 _RAISED = dict(zip("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ", strict=True))
@@ -339,7 +339,7 @@ class _LineReader:
             self.styles.remove(style)
 
     def _tag(self, tag: str) -> None:
-        found = _TAG.fullmatch(tag)
+        found = TAG.fullmatch(tag)
         name = found[2].lower() if found else ""
         if name in STYLES:
             self._turn(STYLES[name], on=not tag.startswith("</"))

@@ -15,7 +15,7 @@ from agents.report.escaping import is_route, is_safe
 from agents.report.latex import mathml
 from agents.report.references import Cite, about, marked
 from agents.report.view import View, printable, view
-from agents.report.wording import wording
+from agents.report.wording import direction, wording
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 """What the page may do: show itself."""
@@ -182,7 +182,7 @@ def quote_page(reference: Reference, text: str, focus: int = 0, reader: str = "e
     return _page(
         reference.title,
         words.language,
-        words.direction,
+        direction(words.language),
         f'<article>\n<header>\n<h1 dir="auto">{escape(reference.title)}{sample}</h1>\n'
         f'<p class="meta" dir="auto">{meta}{opened}</p>\n<p class="meta">{escape(words.stored_copy)}</p>\n</header>\n'
         f"<section>\n{body}\n</section>\n</article>",

@@ -20,6 +20,7 @@ from agents.contracts import body as b
 from agents.report.cut_sentences import (
     PARTING_TAGS,
     PLACEHOLDER,
+    TAG,
     URL,
     Glyph,
     Mark,
@@ -49,7 +50,6 @@ _KEPT = 20_000
 """Characters of a text whose reading is kept: a section is read again at each step from its draft to the report."""
 
 _ALIGN: dict[str, b.Align] = {"left": "left", "center": "center", "right": "right"}
-_TAG = re.compile(r"<(/?)([a-zA-Z][\w-]*)(?:\s[^<>]*)?/?>")
 _TASK = re.compile(r"\A\[[ xX]\]\s+")
 _BETWEEN_MARKS = re.compile(r"[\s,;]*(?:(?:and|und|et|y|see|siehe|vgl\.?|cf\.?)\s)?[\s,;]*", re.IGNORECASE)
 _LEAD_IN = re.compile(r"[(（]\s*(?:see|siehe|vgl\.?|cf\.?|voir|véase)?\s*$", re.IGNORECASE)
@@ -177,7 +177,7 @@ class _BlockReader:
 
     def _html(self, content: str, depth: int) -> Iterator[b.Block]:
         """Read the words of raw HTML: tables, lists and headings as such, all else as text."""
-        names = {found[2].lower() for found in _TAG.finditer(content)}
+        names = {found[2].lower() for found in TAG.finditer(content)}
         if depth < MAX_DEPTH and names & (PARTING_TAGS - {"p", "div"}):
             from lxml import html as lxml_html
 

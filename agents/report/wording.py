@@ -75,10 +75,6 @@ class Wording(Texts):
         """Write a figure as the language does: with a comma in German."""
         return format_decimal(value, format=digits, locale=self.language)
 
-    @property
-    def direction(self) -> str:
-        return direction(self.language)
-
 
 def base_language(tag: str) -> str:
     """Give the language of a BCP 47 tag without region and script, in lower case; `en` for an empty one."""

@@ -4,6 +4,7 @@ What words mean, as far as lists go: irregular forms, words of one meaning, oppo
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -176,30 +177,24 @@ def _endings() -> re.Pattern[str]:
 
 @cache
 def _bases() -> dict[str, str]:
-    found: dict[str, str] = {}
-    for *forms, base in _groups("irregular"):
-        for form in forms:
-            found.setdefault(form, base)
-    return found
+    return {form: base for *forms, base in reversed(_groups("irregular")) for form in forms}
 
 
 @cache
 def _classes() -> dict[str, frozenset[int]]:
-    found: dict[str, frozenset[int]] = {}
+    found: defaultdict[str, frozenset[int]] = defaultdict(frozenset)
     for number, line in enumerate(lang.rows("synonyms")):
         for one in map(root, line):
-            found[one] = found.get(one, frozenset()) | {number}
+            found[one] |= {number}
     return found
 
 
 @cache
 def _opposites() -> dict[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
-    for pair in _groups("opposites"):
-        one, other = map(root, pair)
-        if one != other:
-            found[one] = found.get(one, frozenset()) | {other}
-            found[other] = found.get(other, frozenset()) | {one}
+    found: defaultdict[str, frozenset[str]] = defaultdict(frozenset)
+    for one, other in (map(root, pair) for pair in _groups("opposites")):
+        found[one] |= {other} - {one}
+        found[other] |= {one} - {other}
     return found
 
 
@@ -230,11 +225,8 @@ def negated(word: str) -> frozenset[str]:
 @lru_cache(maxsize=32_768)
 def opposites(word: str) -> frozenset[str]:
     """Give the roots that say the contrary of a root: listed ones, those of its class, and with `un-` or without."""
-    listed = set(_opposites().get(word, ()))
     mine = classes(word)
-    for other in _opposites() if mine else ():
-        if classes(other) & mine:
-            listed |= _opposites()[other]
+    listed = {one for other, ones in _opposites().items() if other == word or classes(other) & mine for one in ones}
     kinds = {kind for one in listed for kind in classes(one)} if mine else set()
     found = listed | {other for other, numbers in _classes().items() if numbers & kinds}
     return frozenset(found | negated(word)) - {word}

@@ -156,11 +156,10 @@ def spoken(words: Sequence[str], language: str) -> Iterator[Spoken]:
         yield Spoken(float(one.value), bool(one.is_ordinal), one.start, one.end)
 
 
-@lru_cache(maxsize=8_192)
 def counted(word: str, language: str) -> int:
     """Give the value of a word for a small number, as in `two thirds`; 1 for any other."""
-    found = next(spoken([word], language), None) if word else None
-    return int(found.value) if found and not found.ordinal and found.value < 10 else 1
+    value = 0.0 if word.isdecimal() else small_number(word, language)
+    return int(value) if 0 < value < 10 else 1
 
 
 @lru_cache(maxsize=8_192)
@@ -168,7 +167,7 @@ def small_number(written: str, language: str) -> float:
     """Give the value of a number in digits or words; 0 for any other word."""
     if written.isdecimal():
         return float(written)
-    found = next(spoken([written], language), None)
+    found = next(spoken([written], language), None) if written else None
     return found.value if found and not found.ordinal else 0.0
 
 

@@ -6,6 +6,7 @@ What comparing a sentence with its quotes finds, each with a reason that a reade
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -101,22 +102,18 @@ def _is_sure(text: str, words: tuple[str, ...], shown: str, end: int, *, opens: 
 
 def variants(words: Collection[str]) -> set[str]:
     """Give other forms under which names among `words` are known: nationalities, abbreviations with stops."""
-    found: set[str] = set()
-    for word in words:
-        bare = word.replace(".", "")
-        found.add(bare)
-        found.update(_demonyms().get(bare, ()))
-    return found
+    bare = {word.replace(".", "") for word in words}
+    return bare.union(*(_demonyms().get(word, ()) for word in bare))
 
 
 @cache
 def _demonyms() -> dict[str, set[str]]:
     """Map each country to its people's names, and each of these to the country."""
-    forms: dict[str, set[str]] = {}
+    forms: defaultdict[str, set[str]] = defaultdict(set)
     for country, *others in lang.rows("demonyms"):
-        forms.setdefault(country, set()).update((country, *others))
+        forms[country] |= {country, *others}
         for other in others:
-            forms.setdefault(other, set()).add(country)
+            forms[other].add(country)
     return forms
 
 
