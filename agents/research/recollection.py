@@ -248,7 +248,7 @@ class Recollection(remembering.KeptAnswers):
         conflicts = tuple[Contradiction, ...]()
         try:
             at = self.now().isoformat(timespec="seconds")
-            adding = remembering.Remembering(self.store, self.owner, self.texts).add(job, at, outcome)
+            adding = remembering.Remembering(self.store, self.owner, self.texts, job, at, outcome).put()
             conflicts = await in_time(adding, remembering.REMEMBER_S)
             await self.keep_answers()
         except MemoryDown as error:

@@ -100,14 +100,16 @@ class KeptAnswers:
 
 
 class Remembering:
-    """Adds to one user's knowledge base."""
+    """What a job leaves behind, put together under ids and added to one user's knowledge base."""
 
-    def __init__(self, store: KnowledgeStore, owner: str, texts: Texts) -> None:
-        self.store, self.owner, self.texts = store, owner, texts
+    def __init__(self, store: KnowledgeStore, owner: str, texts: Texts, job: str, at: str, outcome: Outcome) -> None:
+        self.store, self.owner, self.texts, self.job, self.at, self.outcome = store, owner, texts, job, at, outcome
+        self.items, self._kept, self._standing = dict[str, Remembered](), dict[str, str](), standings(outcome)
+        self.language = outcome.contract.brief.language
 
-    async def add(self, job: str, at: str, outcome: Outcome) -> tuple[Contradiction, ...]:
-        """Keep what a job has found out; says what contradicts what was known."""
-        made = _Made(job, at, outcome)
+    async def put(self) -> tuple[Contradiction, ...]:
+        """Keep what the job has found out; says what contradicts what was known."""
+        outcome = self.outcome
         parts = (*(part for top in outcome.findings for part in top.walk()), *outcome.counter)
         cards = {card.id: card for part in parts for card in part.sources if card.kind != "sample"}
         texts: dict[str, str] = {}
@@ -121,22 +123,22 @@ class Remembering:
         for part in parts:
             for fact in part.facts:
                 if fact.source_id in texts:
-                    made.fact(fact, cards[fact.source_id], texts[fact.source_id], where[fact.source_id])
-            made.readings(part)
+                    self._fact(fact, cards[fact.source_id], texts[fact.source_id], where[fact.source_id])
+            self._readings(part)
         for kind, url, text, sure in raised(outcome, parts):
             said = text if url else await self._as_known(kind, text)
-            made.add(kind, url, said, confidence=sure, topics=(url,) if url else ())
+            self._add(kind, url, said, confidence=sure, topics=(url,) if url else ())
         for plan, top in zip(outcome.contract.plans, outcome.findings, strict=False):
-            made.add("plan", "", plan.query, plan=as_run(plan, top))
+            self._add("plan", "", plan.query, plan=as_run(plan, top))
         for claim in outcome.truth.claims:
             facts = tuple(one.fact_id for one in claim.evidence)
             text = await self._as_known("claim", claim.text)
-            made.add("claim", "", text, claim.verdict, confidence=claim.confidence, facts=facts)
-        before = {one.id: one for one in await self.store.get(self.owner, Selection(ids=tuple(made.items)), 10_000)}
-        items = {key: merged(before.get(key), item) for key, item in made.items.items()}
+            self._add("claim", "", text, claim.verdict, confidence=claim.confidence, facts=facts)
+        before = {one.id: one for one in await self.store.get(self.owner, Selection(ids=tuple(self.items)), 10_000)}
+        items = {key: merged(before.get(key), item) for key, item in self.items.items()}
         for source_id, text in texts.items():
-            items |= await self._no_longer_there(cards[source_id], text, made)
-        conflicts = await self._contradicted(items, before, made.language)
+            items |= await self._no_longer_there(cards[source_id], text)
+        conflicts = await self._contradicted(items, before)
         await self.store.put(self.owner, list(items.values()))
         return conflicts
 
@@ -145,23 +147,23 @@ class Remembering:
         near = await self.store.search(self.owner, text, Selection(kinds=(kind,)), 4)
         return next((one.text for one in near if compare(text, [one.text]).duplicate), text)
 
-    async def _no_longer_there(self, card: SourceCard, text: str, made: "_Made") -> dict[str, Remembered]:
+    async def _no_longer_there(self, card: SourceCard, text: str) -> dict[str, Remembered]:
         """Hold what was known of a page against what it says now: words that are gone are never used again."""
         changed: dict[str, Remembered] = {}
         for one in await self.store.get(self.owner, Selection(url=card.url, kinds=("fact",))):
-            if one.id in made.items or one.source is None or one.source.text_hash == card.text_hash or not one.fact:
+            if one.id in self.items or one.source is None or one.source.text_hash == card.text_hash or not one.fact:
                 continue
             start = text.find(one.fact.quote)
             verdict: Standing = one.verdict if start >= 0 else "gone"
-            now: dict[str, object] = {"history": _longer(one.history, (made.sighting(verdict),)), "verdict": verdict}
+            now: dict[str, object] = {"history": _longer(one.history, (self._sighting(verdict),)), "verdict": verdict}
             if start >= 0:
                 span = {"start": start, "end": start + len(one.fact.quote), "source_id": card.id}
-                now |= {"source": card, "fact": one.fact.model_copy(update=span), "seen": made.at}
+                now |= {"source": card, "fact": one.fact.model_copy(update=span), "seen": self.at}
             changed[one.id] = one.model_copy(update=now)
         return changed
 
     async def _contradicted(
-        self, items: dict[str, Remembered], before: Mapping[str, Remembered], language: str
+        self, items: dict[str, Remembered], before: Mapping[str, Remembered]
     ) -> tuple[Contradiction, ...]:
         """Hold new facts against those of other sources, and note both sides where code sees them contradict."""
         found: list[Contradiction] = []
@@ -172,7 +174,7 @@ class Remembering:
                 old = items.get(one.id, one)
                 if one.verdict not in REUSABLE or not old.fact or not old.source or old.source.url == new.source.url:
                     continue
-                if held_against(new.text, old.fact, old.source, language).stance != "contradicts":
+                if held_against(new.text, old.fact, old.source, self.language).stance != "contradicts":
                     continue
                 for side, other in ((new, old), (old, new)):
                     side = items.get(side.id, side)
@@ -181,6 +183,47 @@ class Remembering:
                 titles = {"new_title": new.source.title, "old_title": old.source.title}
                 found.append(Contradiction(new=new.text, old=old.text, since=old.since[:10], **titles))
         return tuple(found)
+
+    def _add(self, kind: MemoryKind, where: str, text: str, verdict: Standing = "quoted", **fields: object) -> str:
+        """Add a thing once; gives its id."""
+        # By address, and by the words that count: the same said twice, or laid out otherwise, is one thing.
+        key = key_of(kind, where, text)
+        if key not in self.items:
+            values = {
+                "id": key, "kind": kind, "text": text, "verdict": verdict, "since": self.at, "seen": self.at,
+                "history": (self._sighting(verdict),), "language": self.language, **fields,
+            }  # fmt: skip
+            self.items[key] = Remembered.model_validate(values)
+        return key
+
+    def _fact(self, fact: Fact, card: SourceCard, text: str, where: str) -> None:
+        if text[fact.start : fact.end] != fact.quote:
+            return  # of another version of the page
+        key = self._kept[fact.id] = self._add(
+            "fact", where, fact.quote, self._standing.get(fact.id, "quoted"),
+            fact=fact.model_copy(update={"known_since": ""}), source=card, confidence=fact.confidence,
+            before=text[max(0, fact.start - AROUND) : fact.start], after=text[fact.end : fact.end + AROUND],
+        )  # fmt: skip
+        if fact.topic and fact.topic not in self.items[key].topics:
+            topics = (*self.items[key].topics, fact.topic)
+            self.items[key] = self.items[key].model_copy(update={"topics": topics})
+
+    def _readings(self, part: Finding) -> None:
+        """Note what a leaf came to, as a whole and for each of its questions; `supported` where nothing failed.
+
+        What was known before is no new reading: it must not seem as if somebody had searched again.
+        """
+        facts = [one for one in part.facts if one.id in self._kept and self._standing.get(one.id, "quoted") in REUSABLE]
+        if part.asked and not all(fact.known_since for fact in facts):
+            for asked in dict.fromkeys((part.asked, *((one,) for one in part.asked))):
+                kept = {self._kept[one.id]: one.topic for one in facts if one.topic in asked or asked == part.asked}
+                if kept:
+                    done: Standing = "supported" if part.status == "done" else "qualified"
+                    topics = tuple(kept.values())
+                    self._add("reading", "", "\n".join(asked), done, facts=tuple(kept), topics=topics)
+
+    def _sighting(self, verdict: Standing) -> Sighting:
+        return Sighting(job=self.job, at=self.at, verdict=verdict)
 
 
 def key_of(kind: MemoryKind, where: str, text: str) -> str:
@@ -215,56 +258,6 @@ def says_the_same(before: str, now: str, quotes: Sequence[str]) -> bool:
     return all(one in now for one in words) and not any(
         2 * len(one & held) >= len(one) for one in matters for held in more
     )
-
-
-class _Made:
-    """The things that a job leaves behind, put together under their ids."""
-
-    def __init__(self, job: str, at: str, outcome: Outcome) -> None:
-        self.job, self.at, self.items, self._kept = job, at, dict[str, Remembered](), dict[str, str]()
-        self.language = outcome.contract.brief.language
-        self._standing = standings(outcome)
-
-    def add(self, kind: MemoryKind, where: str, text: str, verdict: Standing = "quoted", **fields: object) -> str:
-        """Add a thing once; gives its id."""
-        # By address, and by the words that count: the same said twice, or laid out otherwise, is one thing.
-        key = key_of(kind, where, text)
-        if key not in self.items:
-            values = {
-                "id": key, "kind": kind, "text": text, "verdict": verdict, "since": self.at, "seen": self.at,
-                "history": (self.sighting(verdict),), "language": self.language, **fields,
-            }  # fmt: skip
-            self.items[key] = Remembered.model_validate(values)
-        return key
-
-    def fact(self, fact: Fact, card: SourceCard, text: str, where: str) -> None:
-        if text[fact.start : fact.end] != fact.quote:
-            return  # of another version of the page
-        key = self._kept[fact.id] = self.add(
-            "fact", where, fact.quote, self._standing.get(fact.id, "quoted"),
-            fact=fact.model_copy(update={"known_since": ""}), source=card, confidence=fact.confidence,
-            before=text[max(0, fact.start - AROUND) : fact.start], after=text[fact.end : fact.end + AROUND],
-        )  # fmt: skip
-        if fact.topic and fact.topic not in self.items[key].topics:
-            topics = (*self.items[key].topics, fact.topic)
-            self.items[key] = self.items[key].model_copy(update={"topics": topics})
-
-    def readings(self, part: Finding) -> None:
-        """Note what a leaf came to, as a whole and for each of its questions; `supported` where nothing failed.
-
-        What was known before is no new reading: it must not seem as if somebody had searched again.
-        """
-        facts = [one for one in part.facts if one.id in self._kept and self._standing.get(one.id, "quoted") in REUSABLE]
-        if part.asked and not all(fact.known_since for fact in facts):
-            for asked in dict.fromkeys((part.asked, *((one,) for one in part.asked))):
-                kept = {self._kept[one.id]: one.topic for one in facts if one.topic in asked or asked == part.asked}
-                if kept:
-                    done: Standing = "supported" if part.status == "done" else "qualified"
-                    topics = tuple(kept.values())
-                    self.add("reading", "", "\n".join(asked), done, facts=tuple(kept), topics=topics)
-
-    def sighting(self, verdict: Standing) -> Sighting:
-        return Sighting(job=self.job, at=self.at, verdict=verdict)
 
 
 def raised(outcome: Outcome, parts: Sequence[Finding]) -> Iterator[tuple[MemoryKind, str, str, float | None]]:

@@ -391,7 +391,7 @@ async def test_what_a_job_leaves_open_is_known_once_in_whatever_words(life):
         opened = outcome.model_copy(
             update={"counter": (leaf_.model_copy(update={"open_questions": (asked,), "facts": ()}),)}
         )
-        await Remembering(life.store, "ada", life.texts).add(asked, life.now.isoformat(), opened)
+        await Remembering(life.store, "ada", life.texts, asked, life.now.isoformat(), opened).put()
 
     assert {item.text for item in await life.kept(kinds=("question",))} >= {first, "Which board owns the ferry?"}
     assert len([item for item in await life.kept(kinds=("question",)) if "paid" in item.text]) == 1
