@@ -20,7 +20,7 @@ from agents.contracts.frozen import Frozen
 from agents.contracts.frozen import Role as RoleName
 from agents.core.budget import NOTHING, Deadline, Spent, Usage
 from agents.core.errors import NOT_IN_TIME, BadOutput, DossierError, ModelError, Reject, faults_of
-from agents.core.events import Asked, Charged, Event, RoleAsked
+from agents.core.events import Asked, Charged, RoleAsked
 from agents.core.model_answers import NoAnswer, Unclosed, each_text, read_answer
 from agents.core.prompts import FENCE_DIGITS, PromptBook
 
@@ -143,7 +143,7 @@ class RoleAnswer(Asked, Charged, Generic[Out]):
 
     output: Out
 
-    def as_event(self, node: str) -> Event:
+    def as_event(self, node: str) -> RoleAsked:
         return RoleAsked(node=node, **self.model_dump(exclude={"output"}))
 
 

@@ -110,8 +110,7 @@ async def take_turn(
     turn = asked.output
     queries = tuple(_within(_code_verdict(query, max_depth), scope.queries, text) for query in turn.queries)
     feasible = bool(queries) and all(query.feasible for query in queries)
-    event = asked.as_event("talk")
-    note = event.note() if isinstance(event, RoleAsked) else None
+    note = asked.as_event("talk").note()
     said = (Turn(speaker="manager", text=turn.reply),) if turn.reply else ()
     after = scope.model_copy(
         update={
@@ -201,10 +200,7 @@ async def judge_question(context: RunContext, text: str, limits: CapOverrides, d
         raise ModelError("no verdict in time", fault="timeout", notice=NO_ANSWER) from error
     if context.ahead and scope.feasible and len(scope.queries) == 1:
         context.ahead.allow()
-    event = asked.as_event("job")
-    if not isinstance(event, RoleAsked):
-        raise TypeError(f"the manager was asked, and {event!r} was told of it")
-    return JudgedQuestion(scope=scope, turn=asked.output, asked=event, usage=asked.usage)
+    return JudgedQuestion(scope=scope, turn=asked.output, asked=asked.as_event("job"), usage=asked.usage)
 
 
 async def judged_and_planned(
