@@ -102,7 +102,8 @@ class Team:
         self, settings: Settings, *, models: Mapping[str, Model], searcher: Searcher, prompts: PromptBook,
         blobs: BlobStore, sample: bool, clock: Clock = time.monotonic,
         today: Callable[[], str] = lambda: datetime.now(UTC).date().isoformat(), jobs: "Client | None" = None,
-        made: Mapping[str, Model] | None = None, memory: KnowledgeStore | None = None,
+        made: Mapping[str, Model] | None = None, memory: KnowledgeStore | None = None, fetcher: Fetcher | None = None,
+        pacing: Pacing | None = None,
     ) -> None:  # fmt: skip
         self.settings, self.models, self.searcher = settings, models, searcher
         self.prompts, self.blobs, self.sample = prompts, blobs, sample
@@ -123,11 +124,10 @@ class Team:
         self.made = made or {model.name: model for model in models.values()}
         self.model_choices: tuple[str, ...] = tuple(self.made) if self.engine.reasons else ()
         """Models that a user may choose from, by name; none where only the offline engine answers."""
-        self.fetcher: Fetcher | None = None
         self._recalled = False
         self.opening: asyncio.Task[None] | None = None
         """Set while the store of the jobs is being opened beside the first work."""
-        self.pacing = Pacing(settings.model_limits)
+        self.fetcher, self.pacing = fetcher, pacing or Pacing(settings.model_limits)
         self.pauses = Pauses(self.pacing)
         """How fast each model provider is asked, by all jobs of this process."""
         self.tracing = Tracing() if settings.otel else None
@@ -438,10 +438,9 @@ def open_team(settings: Settings, *, durable: bool = False) -> Team:
     models, made = bind([role.name for role in ROLES], settings, prompts, pacing, also=usable_models())
     team = Team(
         settings, models=models, made=made, searcher=sources.searcher, prompts=prompts, sample=sources.sample,
-        blobs=jobs.blobs if jobs else blobs, jobs=jobs, memory=open_memory(settings),
+        blobs=jobs.blobs if jobs else blobs, jobs=jobs, memory=open_memory(settings), fetcher=sources.fetcher,
+        pacing=pacing,
     )  # fmt: skip
-    team.fetcher, team.pacing = sources.fetcher, pacing
-    team.pauses = Pauses(pacing)
     team.observers.append(team.pauses.observe)
     team.limits.on_share.append(pacing.take_share)
     return team
