@@ -280,7 +280,7 @@ async def started(asking_team):
 
     team, model = asking_team
     run = await plan_run(team, TASK, RunOptions(tier="standard"))
-    job = begin(team, run, "")
+    job = await begin(team, run, "")
     await until(lambda: model.open_now >= 1)
     return job
 
