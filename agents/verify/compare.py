@@ -100,6 +100,8 @@ def _covered(one: str, source: ParsedText) -> bool:
     )
 
 
+_IN_A_YEAR = re.compile(r"\b[12]\d{3}\b.*\b(?:was|were|is|are|has|had|war|waren|ist|était|est|era|es)\b")
+"""What is said of something in a year, against the year in which something was done."""
 _VERB_FIRST = frozenset({"ar"})
 """Languages whose sentences begin with what is done rather than with who does it."""
 
@@ -116,7 +118,7 @@ def _speaks_of_another(mine: ParsedSentence, unit: ParsedSentence, language: str
         return True
     of_a_time = any(alike(one, root(other)) for one in mine.content_roots for other in ("rise", "fall"))
     amounts = [one for one in mine.figures if one.kind == "amount" and not one.weak]
-    of_a_time |= any(not any(map(one.equals, unit.figures)) for one in amounts)
+    of_a_time |= any(not any(map(one.equals, unit.figures)) for one in amounts) or bool(_IN_A_YEAR.search(mine.text))
     times, their_times = _times(mine), _times(unit)
     overlap = any(one <= late and early <= other for one, other in times for early, late in their_times)
     return of_a_time and bool(times and their_times) and not overlap
