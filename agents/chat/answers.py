@@ -156,7 +156,7 @@ def filed(taken: UploadResult, stage: Stage, words: ChatTexts, *, with_text: boo
         what = "files_running" if stage == "running" else "" if with_text or stage == "draft" else "files_next"
         after = words(what, them=words("it" if len(taken.files) == 1 else "them")) if what else ""
         lines.append(words("added_files", names=names, next=after).strip())
-    refused = [escape_text(words.notice(one)) for one in taken.refused]
+    refused = [escape_text(words.said(one.notice)) for one in taken.refused]
     lines += refused if len(refused) == 1 else ["\n".join(f"- {one}" for one in refused)] if refused else []
     return "\n\n".join(lines)
 

@@ -55,7 +55,7 @@ class Conversation(RunTalk):
             if text.strip() or command is not None or not taken:
                 await self._answer(text, command, modes or {}, with_files=bool(taken.files))
         except DossierError as error:
-            await self.show(Refuse(self.words.notice(error)))
+            await self.show(Refuse(self.words.said(error.notice)))
 
     async def _answer(self, text: str, command: str | None, modes: Mapping[str, str], *, with_files: bool) -> None:
         said = read(text, command)

@@ -12,7 +12,7 @@ from pydantic import Field
 from agents.chat import answers
 from agents.chat.commands import Edit, Part, Start, Wish, read, read_edit
 from agents.chat.preferences import Preferences, changes, edited
-from agents.chat.state import Button, ChatState, Draft, Refuse, Say, Show, ShowContract, ShowScope, Stage, own_splits
+from agents.chat.state import Button, ChatState, Draft, Refuse, Say, Show, ShowContract, ShowScope, Stage
 from agents.chat.texts import ChatTexts
 from agents.contracts.contract import Brief, Contract
 from agents.contracts.frozen import Frozen
@@ -340,7 +340,7 @@ class Drafting:
             else:
                 raise self.no("not_an_edit", text=edit.text[:80])
         except DossierError as error:
-            await self.show(Refuse(self.words.notice(error)))
+            await self.show(Refuse(self.words.said(error.notice)))
         finally:
             self._in_place = False
 
@@ -379,7 +379,10 @@ class Drafting:
             contract = await self.team.draft(scope)
         except NotFeasible as error:
             for query in scope.queries:
-                scope = refused(scope, query.text, error.reasons, error.splits or own_splits(query))
+                # Narrower questions out of the query's own parts, where the plan offered none.
+                parts = tuple(f"{query.text.rstrip('?. ')}: only {part}?" for part in query.sub_topics)
+                splits = error.splits or query.suggested_split or parts
+                scope = refused(scope, query.text, error.reasons, splits)
             self.now(scope=scope, contract=None)
             await self.show_scope()
         else:

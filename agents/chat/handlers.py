@@ -82,10 +82,10 @@ def shielded(work: Callable[P, Awaitable[T]]) -> Callable[P, Coroutine[None, Non
             return await work(*args, **given)
         except DossierError as error:
             log.warning("a message could not be answered: %s", error)
-            await cl.ErrorMessage(content=frame_words().notice(error)).send()
+            await cl.ErrorMessage(content=frame_words().said(error.notice)).send()
         except Exception:
             log.exception("a message could not be answered")
-            await cl.ErrorMessage(content=frame_words().notice(DossierError())).send()
+            await cl.ErrorMessage(content=frame_words().said(DossierError.notice)).send()
         return None
 
     return run
@@ -230,7 +230,7 @@ class Chat:
         try:
             read = Preferences.read(settings)
         except DossierError as error:
-            await cl.context.emitter.send_toast(frame_words().notice(error), "error")
+            await cl.context.emitter.send_toast(frame_words().said(error.notice), "error")
         else:
             await self.history.keep_settings(self.owner, read.model_dump_json())
             await cl.context.emitter.send_toast(frame_words()("kept"), "success")

@@ -52,7 +52,7 @@ class _AsPage(APIRoute):
                 off = site_of(request).team.memory is None
                 return _page(words, words("known_off"), status=501) if off else await shown(request)
             except MemoryDown as error:
-                return _page(words, words.notice(error), status=502)
+                return _page(words, words.said(error.notice), status=502)
 
         return answered
 

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from agents.chat.commands import Pick
 from agents.chat.texts import ChatTexts
-from agents.contracts.contract import Brief, Contract, Query
+from agents.contracts.contract import Brief, Contract
 from agents.contracts.frozen import Frozen, Mode
 from agents.contracts.report import EarlierUse
 from agents.core.errors import BadRequest
@@ -151,11 +151,6 @@ def not_started(scope: ScopingState, words: ChatTexts) -> str:
     ready = "".join(words("query_ready", number=number) for number in settled)
     lines = "\n".join(f"- {one}" for one in missing)
     return words("missing_many", ready=ready, missing=lines, nothing_happened=nothing)
-
-
-def own_splits(query: Query) -> tuple[str, ...]:
-    """Narrower questions out of the query's own parts, where the plan offered none."""
-    return query.suggested_split or tuple(f"{query.text.rstrip('?. ')}: only {part}?" for part in query.sub_topics)
 
 
 def chosen(pick: Pick, splits: tuple[str, ...], words: ChatTexts) -> str:

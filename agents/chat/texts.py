@@ -11,7 +11,6 @@ from functools import lru_cache
 from pathlib import Path
 
 from agents.contracts.frozen import filled
-from agents.core.errors import DossierError
 from agents.nlp.tokens import language_of
 from agents.report.wording import wording
 from agents.research.scoping.authorization import PHRASE
@@ -44,15 +43,9 @@ class ChatTexts:
         """Say in this language what other parts of the program say in English; as it is where it has no words for it."""
         return wording(self.language).reason(text, self.spoken)
 
-    def notice(self, error: DossierError) -> str:
-        """Say what an error is about."""
-        return self.said(error.notice)
-
     def minutes(self, minutes: float | None) -> str:
         """Write a time budget; None is no limit."""
-        if minutes is None:
-            return self("no_time_limit")
-        return self("minutes", n=minutes)
+        return self("no_time_limit") if minutes is None else self("minutes", n=minutes)
 
     def rough_minutes(self, minutes: float) -> str:
         """Write a time as people say it: half minutes are below what anybody plans with."""

@@ -50,14 +50,14 @@ def test_what_is_translated_by_its_english_sentence_is_said_somewhere_and_keeps_
     ids=["of its kind", "with values", "as it is"],
 )  # fmt: skip
 def test_an_error_is_said_in_the_language_of_the_talk(error, german):
-    assert ChatTexts("de").notice(error).startswith(german)
-    assert ChatTexts("en").notice(error) == error.notice
+    assert ChatTexts("de").said(error.notice).startswith(german)
+    assert ChatTexts("en").said(error.notice) == error.notice
 
 
 @pytest.mark.parametrize("fault", get_args(ModelFault))
 def test_what_a_model_provider_refuses_is_said_in_german_with_what_to_mend_and_its_own_words(fault):
     notice = notice_for(fault, model="m-9", key_variable="A_KEY", words="slow down", status=429)
-    said = ChatTexts("de").notice(ModelError("m", fault=fault, notice=notice))
+    said = ChatTexts("de").said(ModelError("m", fault=fault, notice=notice).notice)
 
     assert said.endswith("Er sagte: „slow down“")
     assert said.split(" Er sagte")[0] not in str(notice)
