@@ -9,12 +9,13 @@ import signal
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from agents.cli import jobs_commands, memory_commands
 from agents.cli.jobs_commands import OUT, exits, fail, run_to_exit
+from agents.contracts.frozen import Tier
 
 app = typer.Typer(
     add_completion=False,
@@ -26,13 +27,11 @@ app = typer.Typer(
 app.add_typer(jobs_commands.app, name="jobs")
 app.add_typer(memory_commands.app, name="memory")
 
-TierName = Literal["simple", "standard", "deep"]
-
 
 @app.command()
 def run(
     question: Annotated[str, typer.Argument(help="What you want to know; one feasible question.")] = "",
-    tier: Annotated[TierName | None, typer.Option(help="Bounds of one run; excludes --deep.")] = None,
+    tier: Annotated[Tier | None, typer.Option(help="Bounds of one run; excludes --deep.")] = None,
     deep: Annotated[bool, typer.Option("--deep", help="Up to 7 rounds instead of 3.")] = False,
     time: Annotated[
         str, typer.Option(help="Minutes, more than 0 and at most 1440, or `unlimited`; 5 by default.")
