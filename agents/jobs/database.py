@@ -19,7 +19,6 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
-from sqlalchemy.pool import NullPool
 
 from agents.core.errors import ConfigError
 from agents.jobs import schema as tables
@@ -155,9 +154,7 @@ class Listener:
         self.database, self.channel = database, channel
         self._jobs: set[str] = set()
         self._came = asyncio.Event()
-        self._engine: AsyncEngine | None = None
-        self._connection: AsyncConnection | None = None
-        self._driver: asyncpg.Connection | None = None
+        self._connection: asyncpg.Connection | None = None
         self._tried = -RETRY_S
 
     async def wait(self, seconds: float) -> set[str]:
@@ -173,26 +170,22 @@ class Listener:
         return jobs
 
     async def close(self) -> None:
-        connection, engine = self._connection, self._engine
-        self._driver = self._connection = self._engine = None
+        connection, self._connection = self._connection, None
         if connection is not None:
-            await connection.invalidate()  # closed, not put back into the pool
             await connection.close()
-        if engine is not None:
-            await engine.dispose()
 
     async def _listen(self) -> None:
-        if (self._driver is not None and not self._driver.is_closed()) or time.monotonic() - self._tried < RETRY_S:
+        connected = self._connection is not None and not self._connection.is_closed()
+        if connected or time.monotonic() - self._tried < RETRY_S:
             return
+        import asyncpg  # only where there is PostgreSQL
+
         self._tried = time.monotonic()
         try:
             await self.close()
             # A connection of its own: those of the store are few, and this one is held all the time.
-            self._engine = create_async_engine(self.database.url, poolclass=NullPool)
-            self._connection = await self._engine.connect()
-            driver: asyncpg.Connection = (await self._connection.get_raw_connection()).driver_connection
-            await driver.add_listener(self.channel, self._notified)
-            self._driver = driver
+            self._connection = await asyncpg.connect(plain_url(self.database.url))
+            await self._connection.add_listener(self.channel, self._notified)
         except Exception as error:  # noqa: BLE001 - the driver's own errors too; nothing depends on it
             log.warning("no notifications from the database, it is asked again and again instead: %s", error)
 
