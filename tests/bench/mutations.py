@@ -203,7 +203,7 @@ MUTATIONS = (
     *_rows(
         "research/test_faults.py",
         ("S0 FR-1: the time that was given is shown", "report/methodology.py", "self.outcome.contract.brief.minutes\n", "self.outcome.contract.caps.minutes\n"),
-        ("S1 §8: retries are right while a job runs", "api/jobs_api.py", "asks[place(leaf.node)] = leaf.doing", "asks[place(leaf.node)] = leaf.title"),
+        ("S1 §8: retries are right while a job runs", "api/jobs_api.py", "asks[place(event.node)] = event.doing", "asks[place(event.node)] = event.title"),
         ("S1 §10: an outage degrades", "research/writing/closing.py", "        if breaker.is_open or (record.failures and not record.failed):", "        if False:"),
         ("S1 §10: a switch of provider degrades", "research/writing/closing.py", "or (record.failures and not record.failed):", "or False:"),
         ("S1 §17: failed searches are counted", "api/metrics.py", "failures.inc(1 if event.failed else len(event.failures))", "failures.inc(0)"),
