@@ -154,7 +154,11 @@ class Worker:
         with traced(TraceContext(job.id, ROOT)):
             try:
                 run.emit("job#started", JobChanged(status="running", stage="planning"))
-                await self._deliver(job, await self._research(job, run))
+                outcome = await self._research(job, run)
+                await (
+                    run.gate.wait()
+                )  # paused when only its end was left: the next attempt does it, from what is recorded
+                await self._deliver(job, outcome)
             except Exception as error:
                 log.warning("job %s failed: %s", job.id, error, exc_info=not isinstance(error, DossierError))
                 job.error = error if isinstance(error, DossierError) else DossierError("unexpected error; see the log")
