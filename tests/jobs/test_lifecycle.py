@@ -37,8 +37,8 @@ class World:
         return Word(text=text)
 
 
-def branches(world, width=3):
-    """A root with branches, each one quick call and one that is held."""
+def branches(world, width=3, last=False):
+    """A root with branches, each one quick call and one that is held; with `last`, there is something to do after them."""
 
     async def branch(ctx, given):
         one = await ctx.call("quick", "1", world.quick, f"q{given.n}", gives=Word)
@@ -47,6 +47,8 @@ def branches(world, width=3):
 
     async def root(ctx):
         await ctx.children("branch", [(str(n), Given(n=n)) for n in range(width)], gives=Word)
+        if last:
+            await ctx.call("quick", "last", world.quick, "last", gives=Word)
 
     return bench_of(root, {"branch": branch})
 
@@ -72,7 +74,7 @@ async def test_a_cancelled_job_stops_its_calls_at_once_and_stays_cancelled_after
 
 async def test_a_pause_lets_calls_finish_starts_none_and_a_resume_pays_nothing_again(tmp_path):
     world = World()
-    bench = branches(world)
+    bench = branches(world, last=True)
     async with opened(tmp_path, bench) as kept:
         job = kept.start()
         await until(lambda: len(world.made) == 6)
@@ -81,7 +83,7 @@ async def test_a_pause_lets_calls_finish_starts_none_and_a_resume_pays_nothing_a
         assert job.blocked_reason == "paused"
         world.go.set()
         await pausing
-        assert world.cut == []
+        assert (world.cut, len(world.made)) == ([], 6)
     async with opened(tmp_path, bench) as kept:
         await asyncio.sleep(0.2)
         job = kept.jobs.get(job.id)
@@ -89,12 +91,12 @@ async def test_a_pause_lets_calls_finish_starts_none_and_a_resume_pays_nothing_a
         await kept.jobs.order(job, "resume")
         await kept.ended(job)
         assert job.status == "done"
-    assert sorted(world.made) == ["h0", "h1", "h2", "q0", "q1", "q2"]
+    assert sorted(world.made) == ["h0", "h1", "h2", "last", "q0", "q1", "q2"]
 
 
 async def test_whoever_watches_a_job_goes_on_watching_it_over_pause_and_resume(tmp_path):
     world = World()
-    async with opened(tmp_path, branches(world)) as kept:
+    async with opened(tmp_path, branches(world, last=True)) as kept:
         job = kept.start()
         seen = []
 
