@@ -29,7 +29,7 @@ from agents.core.errors import Reject
 from agents.core.role import Role
 from agents.nlp.tokens import Calendar
 from agents.offline.manager import scope
-from agents.offline.questions import points
+from agents.offline.questions import asks_for_facts, points
 from agents.report.carriers import Carrier, Carriers
 from agents.report.parse_body import parse
 from agents.report.write_markdown import markdown_of
@@ -83,12 +83,13 @@ def infeasible_offers_a_way(given: ScopingInput, turn: ScopingTurn) -> None:
 def settled(given: ScopingInput, turn: ScopingTurn) -> ScopingTurn:
     """Merge what is said twice, leave out what is too much, and say by code whether anything is open.
 
-    A first message is one query where a part of it can't be read alone: `…, and what do they cost?`
+    A first message is one query where it asks for a few facts, or a part of it can't be read alone: `…, and what do they cost?`
     """
     distinct = {query.text.casefold(): query for query in reversed(turn.queries)}
     queries = tuple([*distinct.values()][::-1][:MAX_QUERIES])
     short = len(given.message) <= LONGEST_QUESTION and not given.agreed
-    if short and len(queries) > 1 and any(points(query.text) for query in queries):
+    asked_whole = asks_for_facts(given.message) or any(points(query.text) for query in queries)
+    if short and len(queries) > 1 and asked_whole:
         deepest = max(queries, key=lambda query: (not query.feasible, query.depth_estimate))
         queries = (deepest.model_copy(update={"text": given.message}),)
     open_questions = tuple(question for question in turn.open_questions if question.strip())[:MAX_OPEN_QUESTIONS]

@@ -24,19 +24,21 @@ from agents.contracts.verification import (
     VerifyInput,
 )
 from agents.nlp.tokens import content_words, stem, years_in
-from agents.offline.questions import FORM, MOST_ADDED, is_single_fact, topic
+from agents.offline.questions import FORM, MOST_ADDED, is_called, is_lookup, is_single_fact, parts_of, topic
 from agents.offline.ranking import is_order
 from agents.offline.terms import distinct, listed, names, quantities, say
 from agents.verify.checks import carried, stance
 
 MAX_QUERIES = 4
 _SOURCE = re.compile(r"\s*\[([^\[\]]*)\]$")
+_WHOSE = re.compile(r"\bof\b|['’]s\b")
 _ASIDE = re.compile(r"\s*\([^()]*\)")
 
 
 def reflect(given: ReflectionInput) -> ReflectionResponse:
     """Go on only where something asked is in no statement yet and a statement names where it may be."""
-    steps = _next_steps(given) if given.missing and is_single_fact(given.query) else ()
+    leads_on = given.missing and is_single_fact(given.query) and not _is_silent(given)
+    steps = _next_steps(given) if leads_on else ()
     return ReflectionResponse(
         sufficient=not given.missing,
         confidence=0.6 if not given.missing else 0.3 if given.statements else 0.0,
@@ -44,6 +46,14 @@ def reflect(given: ReflectionInput) -> ReflectionResponse:
         gaps=given.missing[:MAX_QUERIES] if steps else (),
         new_queries=steps,
     )
+
+
+def _is_silent(given: ReflectionInput) -> bool:
+    """Tell a plain fact about one thing whose own document was read: what that leaves out none of its names leads to."""
+    (part, *others) = parts_of(given.query)
+    plain = not others and len(part.names) == 1 and len(_WHOSE.findall(given.query)) < 2 and is_lookup(given.query)
+    sources = [source[1] for one in given.statements if (source := _SOURCE.search(one))]
+    return plain and any(is_called(part, title) for title in sources)
 
 
 def _next_steps(given: ReflectionInput) -> tuple[str, ...]:

@@ -201,7 +201,8 @@ _KINDS: dict[AnswerKind, tuple[str, str]] = {
         r"combien|cuánt[oa]s?|quant[oiae]",
     ),
     "when": (
-        r"(?:what|which) (?:year|date|day|month|century|decade)|welche[ms]? (?:jahr|datum|tag)|quelle année|qué año|che anno",
+        r"(?:what|which) (?:(?:is|was) the (?:\w+ ){0,2})?(?:year|date|day|month|century|decade)|"
+        r"welche[ms]? (?:jahr|datum|tag)|quelle année|qué año|che anno",
         r"when|wann|quand|cuándo|quando",
     ),
     "who": ("(?!)", r"who|whom|whose|wer|wem|wen|wessen|qui|quién(?:es)?|chi"),

@@ -443,6 +443,15 @@ def test_a_plan_that_speaks_of_nothing_that_was_asked_gets_the_question_itself()
     assert len(plan_of(good, given, MODES["standard"]).root.leaves()) == 2
 
 
+def test_a_message_that_asks_for_a_few_facts_is_one_query_in_its_own_words():
+    given = ScopingInput(message=QUESTION, today="2026-11-28", language="en")
+    texts = ("What is the formation year of The Exies?", "What is the founding member of Circus Diablo?")
+    queries = tuple(UnheardQuery(text=text, feasible=True, reason="small", depth_estimate=1) for text in texts)
+    turn = UnheardTurn(queries=queries, query_type="other", tier="simple", language="en")
+
+    assert [query.text for query in settled(given, turn).queries] == [QUESTION]
+
+
 def test_a_message_is_one_query_where_a_part_of_it_leans_on_another():
     asked = "Which methods restore seagrass in Tolven Bay best, and what do they cost?"
     given = ScopingInput(message=asked, today="2026-11-28", language="en")

@@ -198,6 +198,18 @@ def test_what_a_question_says_of_its_sources_is_no_thing_that_they_must_name():
     assert "mussel" in absent_words(part, [near])
 
 
+@pytest.mark.parametrize(
+    ("question", "quote", "title"),
+    [
+        ("What is the formation year of The Exies?", EXIES, "The Exies"),
+        ("What was the publication date of Oblomov?", "Oblomov was published in 1859.", "Oblomov"),
+    ],
+)
+def test_a_noun_in_the_question_is_answered_by_its_verb(question, quote, title):
+    assert one(question).kind == "when"
+    assert answers(one(question), quote, title)
+
+
 MOORINGS = "Did the chain moorings in Tolven Bay hurt the eelgrass, and what did the elastic moorings cost?"
 COST = "An elastic mooring costs a member EUR 2,350, and the compensation fund paid EUR 1,600 of it."
 
