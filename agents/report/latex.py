@@ -22,9 +22,9 @@ _INLINE = re.compile(
     re.DOTALL,
 )
 _OPERATOR = re.compile(
-    r"\\[a-zA-Z]+|(?<!\\)[\^=<>≤≥≈±×·∈]|(?<![A-Za-z\\])_|(?<=\w)_(?=[\w{])|(?<=[\w)\]}])\s?[+/*-]\s?(?=[\w(\\])"
+    r"(?<!\\)\\[a-zA-Z]+|(?<!\\)[\^=<>≤≥≈±×·∈]|(?<![A-Za-z\\])_|(?<=\w)_(?=[\w{])|(?<=[\w)\]}])\s?[+/*-]\s?(?=[\w(\\])"
 )
-_CLEAR_OPERATOR = re.compile(r"\\[a-zA-Z]+|(?<!\\)[\^=<>≤≥≈∈_]")
+_CLEAR_OPERATOR = re.compile(r"(?<!\\)(?:\\[a-zA-Z]+|[\^=<>≤≥≈∈_])")
 """A sign behind a backslash is escaped text, as in a title between brackets: `\\[a \\< b\\]`."""
 _NO_FORMULA = re.compile(r"\[#|\]\(|://|www\.|!\[|[`$]")
 """What no formula holds: citations, links and pictures."""
