@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from agents.contracts.body import Body
-from agents.contracts.contract import ScopingInput, ScopingTurn, UnheardTurn
+from agents.contracts.contract import Query, ScopingInput, ScopingTurn, UnheardTurn
 from agents.contracts.fact import Extraction, ExtractionInput
 from agents.contracts.finding import Frame, FrameInput, LeadInput, NumberedFact, Section, SectionInput
 from agents.contracts.frozen import Frozen
@@ -30,6 +30,7 @@ from agents.core.role import Role
 from agents.nlp.tokens import Calendar
 from agents.offline.manager import scope
 from agents.offline.questions import asks_for_facts, points
+from agents.offline.terms import names
 from agents.report.carriers import Carrier, Carriers
 from agents.report.parse_body import parse
 from agents.report.write_markdown import markdown_of
@@ -46,6 +47,7 @@ LONGEST_QUESTION = 500
 
 
 _FIELD = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
+_FIGURE = re.compile(r"\d+")
 """The name of a field of an answer."""
 _SENTENCE = re.compile(r"[^.!?]+[.!?]*")
 SEARCHED = frozenset({"heading", "title", "questions", "search_terms", "query", "queries", "new_queries"})
@@ -80,6 +82,12 @@ def infeasible_offers_a_way(given: ScopingInput, turn: ScopingTurn) -> None:
             )
 
 
+def _tells(reply: str, given: ScopingInput, queries: tuple[Query, ...]) -> bool:
+    """Tell a reply that names somebody or a figure of which nobody has asked: it answers, and no source says so."""
+    known = " ".join((given.message, *(query.text for query in queries))).casefold()
+    return any(one.casefold() not in known for one in (*names(reply), *_FIGURE.findall(reply)))
+
+
 def settled(given: ScopingInput, turn: ScopingTurn) -> ScopingTurn:
     """Merge what is said twice, leave out what is too much, and say by code whether anything is open.
 
@@ -95,7 +103,8 @@ def settled(given: ScopingInput, turn: ScopingTurn) -> ScopingTurn:
     open_questions = tuple(question for question in turn.open_questions if question.strip())[:MAX_OPEN_QUESTIONS]
     feasible = bool(queries) and all(query.feasible for query in queries)
     reply = turn.reply
-    if _FIELD.search(reply):  # meant for the format, not for the user: a small model speaks of its instructions
+    answers = feasible and not open_questions and asks_for_facts(given.message) and _tells(reply, given, queries)
+    if answers or _FIELD.search(reply):
         by_code = scope(given)
         same = {query.feasible for query in by_code.queries} == {query.feasible for query in queries}
         reply = (

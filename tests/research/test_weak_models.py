@@ -452,6 +452,23 @@ def test_a_message_that_asks_for_a_few_facts_is_one_query_in_its_own_words():
     assert [query.text for query in settled(given, turn).queries] == [QUESTION]
 
 
+@pytest.mark.parametrize(
+    ("reply", "shown"),
+    [
+        ("The Exies were formed first, with Billy Morrison founding them.", "That is small enough as it is."),
+        ("The Exies began in 1997.", "That is small enough as it is."),
+        ("Two bands, one small question.", "Two bands, one small question."),
+    ],
+)
+def test_a_manager_that_answers_out_of_its_memory_is_not_heard(reply, shown):
+    given = ScopingInput(message=QUESTION, today="2026-11-28", language="en")
+    query = UnheardQuery(text=QUESTION, feasible=True, reason="small", depth_estimate=1)
+    turn = UnheardTurn(queries=(query,), query_type="other", tier="simple", language="en")
+    talking = ScopingTurn(**turn.model_dump() | {"reply": reply})
+
+    assert settled(given, talking).reply == shown
+
+
 def test_a_message_is_one_query_where_a_part_of_it_leans_on_another():
     asked = "Which methods restore seagrass in Tolven Bay best, and what do they cost?"
     given = ScopingInput(message=asked, today="2026-11-28", language="en")

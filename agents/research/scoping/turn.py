@@ -106,6 +106,8 @@ async def take_turn(
         language=language_of(text), max_depth=max_depth, max_leaves=max_leaves,
     )  # fmt: skip
     role = MANAGER if on_text else UNHEARD_MANAGER
+    if on_text and not scope.turns and asks_for_facts(text):
+        on_text = _unheard  # what it says is shown once it is known to tell nothing that nobody has looked up
     asked: RoleAnswer[ScopingTurn] = await context.ask(role, given, deadline or Deadline(), on_text)
     turn = asked.output
     queries = tuple(_within(_code_verdict(query, max_depth), scope.queries, text) for query in turn.queries)
@@ -123,6 +125,10 @@ async def take_turn(
         }
     )  # fmt: skip
     return after, asked
+
+
+async def _unheard(_: str) -> None:
+    """Show nothing of a reply while it is written."""
 
 
 def _code_verdict(query: Query, max_depth: int) -> Query:
