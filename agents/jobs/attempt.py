@@ -205,7 +205,7 @@ class Attempt:
         if self.writer is None:
             stored()
         else:
-            self.writer.event(self.job_id, numbered, stored)
+            self.writer.event(self.job_id, self.attempt, numbered, stored)
 
     # ---- steps
 

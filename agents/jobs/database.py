@@ -25,6 +25,7 @@ from agents.jobs import schema as tables
 
 if TYPE_CHECKING:
     import asyncpg
+    from sqlalchemy.engine.interfaces import DBAPIConnection
     from sqlalchemy.dialects.sqlite.aiosqlite import AsyncAdapt_aiosqlite_connection
 
 REVISION = "0005"
@@ -47,6 +48,7 @@ def make_tables(connection: sa.Connection) -> None:
 
 
 BUSY_MS = 10_000  # milliseconds that a writer of an SQLite file waits for another
+FROZEN_S = 10  # seconds after which the server ends a transaction of a process that says nothing more, and frees its locks
 PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON")
 TABLES_LOCK = int.from_bytes(hashlib.sha256(b"dossier tables").digest()[:7], "big")
 """Number of PostgreSQL's advisory lock under which one process makes the tables."""
@@ -133,6 +135,14 @@ def _engine(url: str, begin: str, busy_ms: int, pool_size: int | None = None) ->
         @event.listens_for(engine.sync_engine, "begin")
         def _begin(connection: sa.Connection) -> None:
             connection.exec_driver_sql(f"BEGIN {begin}")
+
+    elif engine.dialect.name == "postgresql":
+
+        @event.listens_for(engine.sync_engine, "connect")
+        def _bound(connection: "DBAPIConnection", _: object) -> None:
+            # Said here and not when connecting: a pooler between refuses settings that it does not know.
+            connection.cursor().execute(f"SET idle_in_transaction_session_timeout = '{FROZEN_S}s'")
+            connection.commit()
 
     return engine
 

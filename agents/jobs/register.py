@@ -82,7 +82,7 @@ class Register:
                 """Write down how planning stands, whenever the job enters a stage."""
                 if isinstance(numbered.event, JobChanged):
                     stands = orchestrator(job, stage=numbered.event.stage, window_s=self.config.planner_window_s)
-                    self.writer.change(job.id, metadata=json.dumps({"orchestrator": stands}))
+                    self.writer.change(job.id, job.run.attempt, metadata=json.dumps({"orchestrator": stands}))
 
             run.listeners += [job.hear, store_planning]
         else:

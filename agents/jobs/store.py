@@ -235,12 +235,16 @@ class Store:
         record = await self.text(query)
         return None if record is None else _document(StepRecord.model_validate_json(record).value)
 
-    async def save_outcome(self, job_id: str, rows: Mapping[sa.Table, Sequence[Row]]) -> None:
-        """Write everything that a job came to, in the place of what an earlier attempt came to."""
+    async def save_outcome(self, job_id: str, attempt: int, rows: Mapping[sa.Table, Sequence[Row]]) -> bool:
+        """Write what a job came to, in the place of what an earlier attempt came to; False where a later one has begun."""
+        mine = (tables.jobs.c.id == job_id) & (tables.jobs.c.attempt == attempt)
         async with self.database.begin() as connection:
+            if not (await connection.execute(sa.update(tables.jobs).where(mine).values(updated=now()))).rowcount:
+                return False
             for table in tables.OUTCOME_TABLES:
                 await connection.execute(sa.delete(table).where(table.c.job_id == job_id))
                 await insert_all(connection, self, table, rows.get(table, ()))
+        return True
 
     # ---- commands of other processes
 
@@ -328,7 +332,8 @@ async def insert_all(connection: AsyncConnection, store: Store, table: sa.Table,
     """Insert rows, those that are there already left alone; a step that was done anew takes the former one's place."""
     if rows:
         changing = ("attempt", "record", "at") if table is tables.steps else ()
-        await connection.execute(store.insert(table, ("job_id", "key"), *changing), [dict(row) for row in rows])
+        held = [{name: value for name, value in row.items() if name in table.c} for row in rows]
+        await connection.execute(store.insert(table, ("job_id", "key"), *changing), held)
 
 
 @cache  # made anew for each row, it would take a fifth of the time of writing it

@@ -139,7 +139,7 @@ class Worker:
             raise asyncio.CancelledError
         if not self.store.database.sqlite:
             # From here on orders find who runs it; one that another worker took before that is heeded.
-            self.writer.change(job_id, executor=self.config.executor)
+            self.writer.change(job_id, attempt, executor=self.config.executor)
             await self.writer.flush()
             whole = await self.store.job(job_id)
             if whole is None or whole.attempt != attempt or whole.status not in OPEN:
@@ -148,7 +148,7 @@ class Worker:
         await run.work(lambda: self._work(job, run))
 
     async def _work(self, job: Job, run: Attempt) -> None:
-        self.writer.change(job.id, executor=self.config.executor)
+        self.writer.change(job.id, run.attempt, executor=self.config.executor)
         if job.status == "queued" and run.attempt > 1:
             run.emit(f"job#running~{run.attempt}", JobChanged(status="running", stage=job.stage))
         with traced(TraceContext(job.id, ROOT)):
@@ -200,16 +200,19 @@ class Worker:
             job.run.emit("job#ended", JobChanged(status="done", stage="completed"))
 
     async def save(self, job: Job, outcome: Outcome, document: ReportDocument) -> None:
-        await self.store.save_outcome(job.id, rows_of(job.id, job.run.attempt, outcome, document))
+        rows = rows_of(job.id, job.run.attempt, outcome, document)
+        if not await self.store.save_outcome(job.id, job.run.attempt, rows):
+            job.run.halt()
+            raise asyncio.CancelledError
         commission = job.commission.model_dump_json()
-        self.writer.change(job.id, grade=document.grade, title=document.title, commission=commission)
+        self.writer.change(job.id, job.run.attempt, grade=document.grade, title=document.title, commission=commission)
 
     # ---- steering
 
     def change(self, job: Job, command: Command) -> Change:
         change = changed(job, command)
         applied(change, job.run)
-        self.writer.change(job.id, steering=job.run.steering.model_dump_json())
+        self.writer.change(job.id, job.run.attempt, steering=job.run.steering.model_dump_json())
         return change
 
     async def do(self, job: Job, verb: str, argument: str = "") -> None:

@@ -30,8 +30,8 @@ log = logging.getLogger(__name__)
 @dataclass
 class _Batch:
     rows: dict[sa.Table, list[tables.Record]] = field(default_factory=lambda: defaultdict(list))
-    changes: dict[str, tables.Record] = field(default_factory=lambda: defaultdict(dict))
-    stored: list[Callable[[], None]] = field(default_factory=list)
+    changes: dict[tuple[str, int | None], tables.Record] = field(default_factory=lambda: defaultdict(dict))
+    stored: list[tuple[str, int, Callable[[], None]]] = field(default_factory=list)
     done: list[asyncio.Future[None]] = field(default_factory=list)
 
 
@@ -56,20 +56,21 @@ class Writer:
         if self._writer is not None:
             await asyncio.wait({self._writer})
 
-    def event(self, job_id: str, numbered: Numbered, stored: Callable[[], None]) -> None:
-        """Write an event; `stored` is called once it is in the store."""
+    def event(self, job_id: str, attempt: int, numbered: Numbered, stored: Callable[[], None]) -> None:
+        """Write an event; `stored` is called once it is in the store, never where a later attempt has begun."""
         row = {"job_id": job_id, "kind": numbered.event.kind, "body": numbered.model_dump_json(), "at": now()}
-        self._batch.rows[tables.events].append(row | numbered.model_dump(include={"seq", "key", "seconds"}))
+        row |= {"attempt": attempt, **numbered.model_dump(include={"seq", "key", "seconds"})}
+        self._batch.rows[tables.events].append(row)
         if isinstance(numbered.event, JobChanged):
             # What was found is on its way while the status says so: stages go with the status.
             told = numbered.event.model_dump(exclude={"kind", "note"})
-            self._batch.changes[job_id] |= {**told, "note": str(numbered.event.note)}
-        self._batch.stored.append(stored)
+            self._batch.changes[job_id, attempt] |= {**told, "note": str(numbered.event.note)}
+        self._batch.stored.append((job_id, attempt, stored))
         self._wake.set()
 
-    def change(self, job_id: str, **values: object) -> None:
-        """Change a job's row with the next writing."""
-        self._batch.changes[job_id] |= values
+    def change(self, job_id: str, attempt: int | None = None, **values: object) -> None:
+        """Change a job's row with the next writing; with `attempt`, unless a later one has begun."""
+        self._batch.changes[job_id, attempt] |= values
         self._wake.set()
 
     async def step(self, job_id: str, key: str, attempt: int, record: StepRecord) -> None:
@@ -109,8 +110,9 @@ class Writer:
             waiting = batch.done
             failure = await self._store(batch)
             if failure is None:
-                for stored in batch.stored:
-                    stored()
+                for job_id, attempt, stored in batch.stored:
+                    if (job_id, attempt) not in self._fenced:
+                        stored()
             else:
                 self._put_back(batch)
             for waiter in waiting:
@@ -127,7 +129,7 @@ class Writer:
 
     async def _notify(self, batch: _Batch) -> None:
         """Have those who watch from elsewhere look at once; if it fails they look a moment later."""
-        changed = {str(row["job_id"]) for row in batch.rows.get(tables.events, ())} | set(batch.changes)
+        changed = {str(row["job_id"]) for row in batch.rows.get(tables.events, ())} | {job for job, _ in batch.changes}
         with contextlib.suppress(SQLAlchemyError, OSError):
             await self.store.notify(EVENTS, sorted(changed))
 
@@ -136,8 +138,8 @@ class Writer:
         later, self._batch = self._batch, batch
         for table, rows in later.rows.items():
             batch.rows[table] += rows
-        for job_id, values in later.changes.items():
-            batch.changes[job_id] |= values
+        for of, values in later.changes.items():
+            batch.changes[of] |= values
         batch.stored += later.stored
         batch.done = later.done
 
@@ -149,16 +151,21 @@ class Writer:
             rows[:] = [row for row in rows if row["job_id"] in there]
 
     async def _fence(self, connection: AsyncConnection, batch: _Batch) -> None:
-        """Drop the steps of attempts that were overtaken; on one machine none ever is."""
-        steps = batch.rows.get(tables.steps, [])
-        if self.store.database.sqlite or not steps:
+        """Drop the events and steps of attempts that were overtaken; on one machine none ever is.
+
+        Two attempts that went on numbering the same events would each lose those whose number or key the other took.
+        """
+        fenced = [rows for table in (tables.events, tables.steps) if (rows := batch.rows.get(table))]
+        if self.store.database.sqlite or not fenced:
             return
         query = sa.select(tables.jobs.c.id, tables.jobs.c.attempt)
-        query = query.where(tables.jobs.c.id.in_({str(row["job_id"]) for row in steps})).with_for_update(read=True)
+        query = query.where(tables.jobs.c.id.in_({str(row["job_id"]) for rows in fenced for row in rows}))
+        query = query.order_by(tables.jobs.c.id).with_for_update(key_share=True)
         latest = dict((await connection.execute(query)).tuples().all())
-        late = [row for row in steps if row["attempt"] < latest.get(row["job_id"], 0)]
-        self._fenced |= {(row["job_id"], row["attempt"]) for row in late}
-        steps[:] = [row for row in steps if row not in late]  # what they cost was paid all the same
+        for rows in fenced:  # what they cost was paid all the same
+            late = {(row["job_id"], row["attempt"]) for row in rows if row["attempt"] < latest.get(row["job_id"], 0)}
+            rows[:] = [row for row in rows if (row["job_id"], row["attempt"]) not in late]
+            self._fenced |= late
 
     async def _store(self, batch: _Batch) -> Exception | None:
         failure: Exception | None = None
@@ -170,8 +177,9 @@ class Writer:
                     await self._fence(connection, batch)
                     for table in (tables.events, tables.steps, tables.text_uses, tables.costs):
                         await insert_all(connection, self.store, table, batch.rows.get(table, []))
-                    for job_id, values in batch.changes.items():
+                    for (job_id, attempt), values in batch.changes.items():
                         query = sa.update(tables.jobs).where(tables.jobs.c.id == job_id)
+                        query = query if attempt is None else query.where(tables.jobs.c.attempt == attempt)
                         await connection.execute(query.values(updated=now(), **values))
                 return None
             except (SQLAlchemyError, OSError) as error:

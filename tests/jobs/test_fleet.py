@@ -1,6 +1,8 @@
 """Many processes on one PostgreSQL: workers share the queue, a lost worker's job goes on, a chat server only watches."""
 
 import asyncio
+import os
+import signal
 import time
 from collections import Counter
 from contextlib import contextmanager
@@ -50,7 +52,7 @@ async def nothing(ctx):
     raise AssertionError
 
 
-async def test_a_chat_server_enqueues_and_watches_and_a_lost_workers_job_goes_on(tmp_path, database):
+async def test_a_frozen_workers_job_goes_on_elsewhere_and_what_it_writes_on_waking_is_not_mixed_in(tmp_path, database):
     with running(tmp_path, database, "one", "two") as processes:
         await _lost(tmp_path, database, processes)
 
@@ -65,20 +67,22 @@ async def _lost(tmp_path, database, processes):
         await until(lambda: 0.5 in shares)
         rows = {row.id: row.executor for row in await kept.jobs.store.jobs()}
         lost = rows[jobs[0].id]
-        processes[lost].kill()
+        os.kill(processes[lost].pid, signal.SIGSTOP)
+        await until(lambda: jobs[0].run.attempt > 1)
+        os.kill(processes[lost].pid, signal.SIGCONT)
 
         for job in jobs:
             await asyncio.wait_for(job.wait(), 100)
 
         assert [job.status for job in jobs] == ["done", "done"]
         assert all(job.report.references for job in jobs)
-        # In order and none twice. One of the first events was missing in 2 of some 40 runs on a busy machine, cause unknown.
-        seqs = [one.seq for one in jobs[0].run.events]
-        assert seqs == sorted(set(seqs))
-        assert len(seqs) >= seqs[-1] - 1
+        for job in jobs:
+            assert [one.seq for one in job.run.events] == list(range(1, len(job.run.events) + 1))
+            assert await kept.jobs.store.events(job.id) == job.run.events
         done = [key for what, key, *_ in calls(tmp_path) if what == "ended"]
         # Both jobs ask the same. Paid once more is what was in flight: six calls of a job, were both taken for lost.
         assert sum(max(0, times - len(jobs)) for times in Counter(done).values()) <= 12
+        processes[lost].kill()
         await until(lambda: kept.jobs.limits.share == 1)  # what a provider allows is the other's alone now
         assert shares[-1] == 1
 

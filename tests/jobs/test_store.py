@@ -12,8 +12,11 @@ from agents.cli.main import app
 from agents.contracts.report import Actual, Commission, ReportDocument
 from agents.core.budget import Limits
 from agents.core.errors import ConfigError
+from agents.core.events import Noted, Numbered
+from agents.jobs.attempt import Fenced, StepRecord
 from agents.jobs.database import Database, async_url
 from agents.jobs.store import Store, StoredJob, WholeJob
+from agents.jobs.writer import Writer
 from agents.report.document import build
 from agents.research.steering import Steering
 from tests.jobs.conftest import Word, bench_of, opened
@@ -82,6 +85,43 @@ async def test_adding_a_job_twice_is_adding_it_once(tmp_path):
     for _ in range(2):
         assert await store.add(job) == job.id
     assert await store.count() == 1
+    await base.close()
+
+
+async def test_an_overtaken_attempt_writes_nothing_more(database):
+    base = Database(async_url(database, None))
+    await base.open()
+    store = Store(base)
+    given = {"commission": Commission(brief=BRIEF), "limits": Limits(), "steering": Steering()}
+    job = WholeJob(owner="ann", title="q", code_version="research-1", **given)
+    await store.add(job)
+    told, writers = [], {1: Writer(store), 2: Writer(store)}
+
+    def emit(attempt, seq, text):
+        numbered = Numbered(seq=seq, seconds=0.0, key=text, event=Noted(text=text))
+        writers[attempt].event(job.id, attempt, numbered, lambda: told.append((attempt, seq)))
+
+    for writer in writers.values():
+        writer.open()
+    emit(1, 1, "begun")
+    await writers[1].flush()
+    await store.change(job.id, at_attempt=1, attempt=2, status="queued")
+    emit(1, 2, "planned")
+    writers[1].change(job.id, 1, status="running", note="by the first")
+    with pytest.raises(Fenced):
+        await writers[1].step(job.id, "job#planner:0", 1, StepRecord(value="{}"))
+    for seq, text in enumerate(("taken up", "planned"), 2):
+        emit(2, seq, text)
+    await writers[2].flush()
+
+    assert [one.key for one in await store.events(job.id)] == ["begun", "taken up", "planned"]
+    assert told == [(1, 1), (2, 2), (2, 3)]
+    assert not await store.steps(job.id)
+    assert not await store.save_outcome(job.id, 1, {})
+    whole = await store.job(job.id)
+    assert (whole.status, whole.note) == ("queued", "")
+    for writer in writers.values():
+        await writer.close()
     await base.close()
 
 
