@@ -99,6 +99,7 @@ def _limits(bound: dict[str, Order], pacing: Pacing) -> list[str]:
         limits = pacing.limits(name, own_server=one.own_server)
         parts = [
             f"{limits.at_once} at once" if limits.at_once else "any number at once",
+            f"up to {limits.most_at_once} while it keeps up" if limits.at_once and limits.most_at_once else "",
             f"{limits.calls_per_minute:.0f} calls a minute" if limits.calls_per_minute else "",
             f"{limits.tokens_per_minute:.0f} tokens a minute" if limits.tokens_per_minute else "",
         ]

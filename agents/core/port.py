@@ -146,7 +146,7 @@ Handler = Callable[..., Awaitable[Any]]
 Handlers = Mapping[str, Handler]  # kinds of branches by name; built once by the composition root
 
 
-PROCESS_LIMITS: dict[Pool, int] = {"model": 32, "web": 24, "local": 4}
+PROCESS_LIMITS: dict[Pool, int] = {"model": 256, "web": 64, "local": 4}
 """Calls at once in this process, over all jobs."""
 
 
@@ -221,6 +221,8 @@ class Pace(Frozen):
 
     at_once: int | None = Field(default=None, ge=0)
     """Requests that are open at the same time."""
+    most_at_once: int | None = Field(default=None, ge=0)
+    """So many while the provider keeps up; no more than `at_once` where that was set and this was not."""
     calls_per_minute: int | None = Field(default=None, ge=0)
     """Requests in any 60 seconds."""
     tokens_per_minute: int | None = Field(default=None, ge=0)

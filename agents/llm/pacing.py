@@ -5,6 +5,7 @@ share of this process where several divide a provider's limits among them.
 """
 
 import asyncio
+import math
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -21,13 +22,13 @@ LOCAL = frozenset({"ollama", "ollama_chat", "llamafile", "lm_studio", "hosted_vl
 OTHERS = Pace(at_once=8, calls_per_minute=300)  # a provider of which nothing is known
 
 DEFAULTS: Mapping[str, Pace] = {
-    "openai": Pace(at_once=16, calls_per_minute=500),
+    "openai": Pace(at_once=16, most_at_once=64, calls_per_minute=500),
     "anthropic": Pace(at_once=8, calls_per_minute=50),
     "gemini": Pace(at_once=8, calls_per_minute=150),
     "mistral": Pace(at_once=4, calls_per_minute=60),
-    "deepseek": Pace(at_once=16),
+    "deepseek": Pace(at_once=16, most_at_once=64),
     "openrouter": Pace(at_once=8),
-    **dict.fromkeys(("", *LOCAL), Pace(at_once=16)),
+    **dict.fromkeys(("", *LOCAL), Pace(at_once=16, most_at_once=256)),
 }
 """About what the smallest paid plans allow; a server under an address that the user set has no name here, and how much
 it really works on at once is found out (`Places`). Tokens are not counted by default: plans differ by a factor of a
@@ -43,37 +44,44 @@ def limits_for(
     the defaults; of all of it this process has a `share`.
     """
     holds = DEFAULTS.get("" if own_server else provider, OTHERS).model_dump() | ({"at_once": slots} if slots else {})
+    if slots or (asked and asked.at_once is not None):
+        holds["most_at_once"] = None
     holds |= (asked or Pace()).model_dump(exclude_none=True)
     return Pace(**{name: value and max(1, int(value * share)) for name, value in holds.items()})
 
 
 class Places:
-    """How many calls a provider is given at once: a little more with each that goes well, half where it can't keep up.
+    """How many calls a provider is given at once: more with each that goes well, half where it can't keep up.
 
-    It can't keep up where it says so (429), where a call runs out of time, or where answers come at less than 0.6 of
-    the best pace seen: a server with one slot works on its queue, so that each further call only takes longer.
+    While it always kept up each call that goes well makes one place more, where calls wait; later, part of one. It can't
+    keep up where it says so (429), where a call runs out of time, or where answers come at less than 0.6 of the best pace
+    seen: a server with one slot works on its queue, so that each further call only takes longer.
     """
 
     def __init__(self) -> None:
         self._window: float | None = None
+        self._held_back = False
         self._best_tokens_s = 0.0
         self._slow_in_a_row = 0
 
-    def at_once(self, limit: int) -> int:
-        return limit if self._window is None else max(1, min(limit, int(self._window)))
+    def at_once(self, limit: int, most: int = 0) -> int:
+        """Say how many calls may be open: `limit` to begin with, at `most` so many."""
+        return limit if self._window is None else max(1, min(max(limit, most), int(self._window)))
 
-    def went_well(self, tokens_s: float, busy: int, limit: int) -> None:
-        """Note a call that was answered at a pace, while `busy` calls were open."""
+    def went_well(self, tokens_s: float, busy: int, limit: int, most: int = 0, *, wanted: bool = False) -> None:
+        """Note a call that was answered at a pace, while `busy` calls were open and others `wanted` a place."""
         self._best_tokens_s = max(self._best_tokens_s * 0.995, tokens_s)
         slow = busy > 1 and tokens_s < SLOWED * self._best_tokens_s
         self._slow_in_a_row = self._slow_in_a_row + 1 if slow else 0
         if self._slow_in_a_row > 1:  # one alone may be chance
             self.went_badly(busy)
-        elif not slow and self._window is not None:
-            self._window = min(float(limit), self._window + 0.5 / max(1.0, self._window))
+        elif not slow and (wanted or (self._window or limit) < limit):
+            window = self._window or float(limit)
+            self._window = min(float(max(limit, most)), window + (0.5 / max(1.0, window) if self._held_back else 1.0))
 
     def went_badly(self, busy: int) -> None:
         """Note a call that ran out of time or was turned away, while `busy` calls were open."""
+        self._held_back = True
         self._window = max(1.0, min(self._window or float(busy), float(busy)) / 2)
 
 
@@ -195,6 +203,7 @@ class RateLimiter:
         self._sent: deque[Permit] = deque()
         """What was sent in the last minute."""
         self._resumes_at = self._told_until = 0.0
+        self._full_at = -math.inf  # when somebody last waited for a place
         self.pace, self.places = ObservedPace(), Places()
         self._seen_at = 0.0
         self.busy = 0
@@ -209,8 +218,12 @@ class RateLimiter:
     @property
     def one_at_a_time(self) -> bool:
         """Whether the provider works on one call after the other."""
-        limit = self._limits().at_once
-        return bool(limit) and self.places.at_once(limit or 0) == 1
+        return self._places_now() == 1
+
+    def _places_now(self) -> int:
+        """Say how many requests may be open; 0 is any number."""
+        limits = self._limits()
+        return self.places.at_once(limits.at_once, limits.most_at_once or 0) if limits.at_once else 0
 
     def may_try(self) -> bool:
         """Whether a call may find out if the provider is still as slow as it was: else a slow spell would keep it out for good."""
@@ -248,7 +261,9 @@ class RateLimiter:
             took_s = self._clock() - turn.at
             if turn.tokens_out is not None:
                 own = self.pace.note(took_s, int(turn.tokens) - turn.tokens_out or tokens, turn.tokens_out)
-                self.places.went_well(own, self.busy, self._limits().at_once or self.busy)
+                limits = self._limits()
+                most, wanted = limits.most_at_once or 0, self._full_at >= turn.at
+                self.places.went_well(own, self.busy, limits.at_once or self.busy, most, wanted=wanted)
             elif turn.ran_out:
                 self.pace.ran_out(took_s, tokens, turn.asked_for)
                 self.places.went_badly(self.busy)
@@ -271,7 +286,8 @@ class RateLimiter:
                 self._check(wait, ends_at)
                 self.tell(wait)
                 await self._sleep(wait)
-            elif limits.at_once and self.busy >= self.places.at_once(limits.at_once):
+            elif limits.at_once and self.busy >= self._places_now():
+                self._full_at = now
                 self._freed.clear()
                 await self._freed.wait()
             else:

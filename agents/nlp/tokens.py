@@ -183,7 +183,7 @@ def words(text: str) -> list[str]:
     return list((_words if len(text) <= _KEPT else _words.__wrapped__)(text))
 
 
-@lru_cache(maxsize=2_048)
+@lru_cache(maxsize=8_192)
 def _words(text: str) -> tuple[str, ...]:
     found: list[str] = []
     for piece, is_run in pieces(text):
@@ -199,7 +199,7 @@ def content_words(text: str, language: str | None = None) -> list[str]:
     return list((_content_words if len(text) <= _KEPT else _content_words.__wrapped__)(text, language))
 
 
-@lru_cache(maxsize=2_048)
+@lru_cache(maxsize=8_192)
 def _content_words(text: str, language: str | None) -> tuple[str, ...]:
     stop = stop_words(language or language_of(text))
     found = [word for word in words(text) if word not in stop]
@@ -250,7 +250,7 @@ def language_of(text: str) -> str:
     return _language_of(text[:_SAMPLE])
 
 
-@lru_cache(maxsize=2_048)
+@lru_cache(maxsize=8_192)
 def _language_of(sample: str) -> str:
     if sample.isascii():
         return _latin_language(sample)

@@ -8,8 +8,9 @@ Runs of text become sentences; each takes the marks that stand in it or right be
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby, zip_longest
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from markdown_it.token import Token
@@ -114,8 +115,7 @@ _STOP = re.compile(r"[.!?…:。！？｡؟۔।॥][\"'”’“»)\]』」）�
 _CLOSING = frozenset(".,;:!?…)]”’»。、，；：！？」』）")
 
 
-@dataclass(frozen=True)
-class Glyph:
+class Glyph(NamedTuple):
     """One character with its look; a formula or a break counts as one."""
 
     char: str
@@ -167,12 +167,12 @@ def cut_out(glyphs: Sequence[Glyph], cuts: Sequence[Mark]) -> list[Glyph]:
         if at is None:
             first += cut.cited
         else:
-            out[at] = replace(out[at], facts=out[at].facts + cut.cited)
+            out[at] = out[at]._replace(facts=out[at].facts + cut.cited)
         last = cut.end
     _append(out, glyphs[last:], after_mark=bool(cuts))
     if first:
         begin = out[0] if out else Glyph("")
-        out[:1] = [replace(begin, facts=first + begin.facts)]
+        out[:1] = [begin._replace(facts=first + begin.facts)]
     return out
 
 
@@ -310,7 +310,7 @@ class _LineReader:
             case "formula":
                 out.append(Glyph("\ufffc", (), self.address, True, token.content, bool(token.meta["display"])))
             case "image":  # its alternative text
-                out += [replace(one, address=self.address) for one in glyphs_of(token.children or (), self.may_link)]
+                out += [one._replace(address=self.address) for one in glyphs_of(token.children or (), self.may_link)]
             case "link_open":
                 self.link, self.linked_from = str(token.attrGet("href") or ""), len(out)
                 self.address = link_target(self.link) if self.may_link(self.link) else ""
@@ -356,7 +356,7 @@ def _cited_by_link(inside: list[Glyph], link: str) -> list[Glyph]:
     marks = list(find_marks(text if bracketed else f"[{text}]"))
     if not text or len(marks) != 1 or marks[0].start or marks[0].end < len(text):
         return inside
-    out = [replace(glyph, address="") for glyph in inside]
+    out = [glyph._replace(address="") for glyph in inside]
     # "[1](2020)" was never a link.
     behind = "" if is_safe(link) or is_route(link) else f" ({unquote(link)})"
     return [Glyph(char) for char in "["[bracketed:]] + out + [Glyph(char) for char in "]"[bracketed:] + behind]

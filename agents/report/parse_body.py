@@ -217,13 +217,13 @@ class _BlockReader:
             address = url if "://" in url else f"https://{url}"
             out += glyphs[last:start]
             if self._may_link(address):
-                out += [replace(glyph, address=address) for glyph in glyphs[start:end]]
+                out += [glyph._replace(address=address) for glyph in glyphs[start:end]]
             elif text[:start].rstrip().endswith("(") and text[end:].lstrip().startswith(")"):
                 while out and out[-1].char in " (":
                     out.pop()
                 end += text[end:].index(")") + 1
             else:
-                out += [replace(glyphs[start], char=char) for char in host(url)]
+                out += [glyphs[start]._replace(char=char) for char in host(url)]
             last = end
         return out + glyphs[last:]
 

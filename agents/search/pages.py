@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from html import escape
 
 from agents.contracts.frozen import Said, digest
@@ -14,7 +15,7 @@ from agents.web.decoding import Document
 from agents.web.fetching import Fetcher
 from agents.web.reader import read_page
 from agents.web.url_key import Links, canonical, display, host_of, identity
-from agents.web.walls import wall_of
+from agents.web.walls import Wall, wall_of
 
 MAX_TEXT = 2_000_000  # characters of one page, at most; what is beyond is not kept
 MAX_KEPT = 20_000_000  # characters of all kept pages; the oldest go first
@@ -89,6 +90,12 @@ class WebPages:
         return self._links.get(canonical(url), ())
 
 
+@lru_cache(maxsize=64)  # many searches of one run find the same page
+def _looked_at(title: str, sent: str, url: str) -> tuple[str, Wall | None]:
+    text = unruffled(seen(sent))
+    return text, wall_of(f"<title>{escape(title)}</title>", text, url)
+
+
 @dataclass(frozen=True)
 class _Cached:
     source: Source
@@ -106,8 +113,7 @@ class PageCache:
 
     def put(self, url: str, sent: Document, *, provider: str, whole: bool) -> None:
         """Keep a page as it was sent, if it is worth keeping; an abstract where it is not the whole."""
-        text = unruffled(seen(sent.text[:MAX_TEXT]))
-        wall = wall_of(f"<title>{escape(sent.title)}</title>", text, url)
+        text, wall = _looked_at(sent.title, sent.text[:MAX_TEXT], url)
         if whole and (len(text) < ENOUGH or (wall and wall.kind != "partial")):
             return
         if not any(map(str.isalnum, text)) or (not whole and self.get(url, whole=True)):

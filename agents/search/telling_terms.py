@@ -48,12 +48,9 @@ def phrases(text: str, title: str = "", language: str | None = None) -> tuple[Ph
                     if width > 1 or len(shown) > 2 or not shown.isascii():
                         counts[key] += weight
                         written[key][shown] += 1
-    kept = (
-        Phrase(key, _usual(written[key]), count)
-        for key, count in counts.items()
-        if count >= _REPEATED or " " not in key
-    )
-    return tuple(sorted(kept, key=lambda phrase: (-phrase.times * _weight(phrase.key), phrase.key))[:_KEPT])
+    kept = (key for key, count in counts.items() if count >= _REPEATED or " " not in key)
+    first = sorted(kept, key=lambda key: (-counts[key] * _weight(key), key))[:_KEPT]
+    return tuple(Phrase(key, _usual(written[key]), counts[key]) for key in first)
 
 
 def telling(found: Iterable[Phrase], spread: Mapping[str, int], documents: int, limit: int) -> tuple[str, ...]:

@@ -69,6 +69,13 @@ def carried(sentence: str, quotes: Sequence[str], *, language: str = "en", conte
         language: of the sentence, as ISO 639-1 code; reasons are in it too, where there is wording.
         context: titles and headings of the sources, which say whom a quote's pronouns mean. They carry nothing.
     """
+    return _carried(sentence, tuple(quotes), language, tuple(context))
+
+
+@lru_cache(
+    maxsize=4_096
+)  # a claim meets the same words when they are read, when it is challenged, and when it is written
+def _carried(sentence: str, quotes: tuple[str, ...], language: str, context: tuple[str, ...]) -> Support:
     source = _source(tuple(quote for quote in quotes if quote.strip()), language)
     if not source.units:
         return Support("unsupported", 0.0, (reason("nothing", language),))
@@ -235,6 +242,11 @@ def stance(claim: str, fact: str, *, language: str = "en", context: Sequence[str
         language: of both, as ISO 639-1 code; reasons are in it too, where there is wording.
         context: titles and headings of the source, which say whom the pronouns of the fact mean.
     """
+    return _stance(claim, fact, language, tuple(context))
+
+
+@lru_cache(maxsize=4_096)
+def _stance(claim: str, fact: str, language: str, context: tuple[str, ...]) -> StanceVerdict:
     source, mine = read(fact, language), read(claim, language)
     if not source.units or not mine.units:
         return StanceVerdict("unrelated", 1.0, (reason("nothing", language),))

@@ -246,6 +246,35 @@ async def test_a_provider_that_keeps_its_pace_keeps_all_its_places(clock):
     assert doors.places.at_once(16) == 16
 
 
+async def test_a_provider_that_keeps_up_is_asked_for_more_until_it_says_no(clock):
+    doors = RateLimiter(lambda: Pace(at_once=4, most_at_once=20), clock, clock.sleep)
+    answered = asyncio.Event()
+
+    async def one():
+        async with doors.turn(400) as turn:
+            await answered.wait()
+            turn.used(500, 100)
+
+    calls = [asyncio.ensure_future(one()) for _ in range(80)]
+    open_at_once = []
+    while not all(call.done() for call in calls):
+        await asyncio.sleep(0.01)
+        open_at_once.append(doors.busy)
+        clock.now += 1.0
+        answered.set()
+        await asyncio.sleep(0)
+        answered.clear()
+    assert open_at_once[:4] == [4, 8, 16, 20]
+    doors.hold(0.1)
+    assert doors.places.at_once(4, 20) < 10
+
+
+def test_a_number_of_calls_at_once_that_was_set_is_kept_to():
+    assert limits_for("openai").most_at_once > limits_for("openai").at_once
+    assert limits_for("openai", Pace(at_once=3)).most_at_once is None
+    assert limits_for("openai", own_server=True, slots=1).most_at_once is None
+
+
 async def test_a_call_that_runs_out_of_time_halves_the_places_and_the_pace(clock):
     doors = gate(clock, at_once=8)
     async with doors.turn(400) as turn:

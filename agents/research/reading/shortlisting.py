@@ -24,7 +24,7 @@ from agents.contracts.sources import (
 from agents.core.port import computed
 from agents.nlp.lang import spans
 from agents.nlp.similarity import copies, is_about_the_same, shingles
-from agents.nlp.tokens import content_words
+from agents.nlp.tokens import content_words, language_of
 from agents.research.run_context import RunContext
 from agents.search.telling_terms import phrases, telling
 from agents.web.url_key import publisher
@@ -309,6 +309,7 @@ def _excerpt(text: str, wanted: frozenset[str]) -> str:
     """Take the first sentence and those that hold most words of the questions, in their order."""
     sentences = [" ".join(text[span.start : span.end].split())[:MAX_SENTENCE] for span in spans(text)]
     sentences = [sentence for sentence in sentences if sentence]
-    shared = [len(wanted.intersection(content_words(one))) for one in sentences]
+    language = language_of(text)  # asked of each sentence, it would be guessed from a few words
+    shared = [len(wanted.intersection(content_words(one, language))) for one in sentences]
     best = sorted((at for at, count in enumerate(shared) if count), key=lambda at: (-shared[at], at))[:SENTENCES]
     return " … ".join(sentences[at] for at in sorted({*range(min(1, len(sentences))), *best}))
