@@ -25,8 +25,8 @@ from agents.jobs import schema as tables
 
 if TYPE_CHECKING:
     import asyncpg
-    from sqlalchemy.engine.interfaces import DBAPIConnection
     from sqlalchemy.dialects.sqlite.aiosqlite import AsyncAdapt_aiosqlite_connection
+    from sqlalchemy.engine.interfaces import DBAPIConnection
 
 REVISION = "0005"
 """That of the tables of `schema`, and of what is recorded in them; raised by hand when either changes."""
