@@ -112,8 +112,8 @@ def prepare() -> None:
         if name.lower().endswith("_proxy") and written.startswith("socks://"):  # as desktops set it
             os.environ[name] = written.replace("socks", "socks5", 1)
     for variable, proxy in proxies().items():
-        scheme = urlsplit(proxy).scheme
-        if scheme not in SCHEMES or not urlsplit(proxy).hostname:
+        scheme = proxy.partition("://")[0]
+        if scheme not in SCHEMES or not _has_place(proxy):
             raise ConfigError(
                 f"{variable}: {shown(proxy)!r} is no proxy; write it as http://host:port or socks5://host:port."
             )
@@ -152,6 +152,12 @@ def proxies() -> dict[str, str]:
         for scheme, written in found.items()
         if scheme in ("http", "https", "all") and (proxy := written.strip(" \"'"))
     }
+
+
+def _has_place(proxy: str) -> bool:
+    with suppress(ValueError):  # a port that is no number
+        return bool(urlsplit(proxy).hostname) and urlsplit(proxy).port != 0
+    return False
 
 
 def proxy_for(scheme: str, host: str) -> str:

@@ -49,7 +49,7 @@ _RANGE = re.compile(
 _RANGE_OPENS = re.compile(r"(?:\bfrom|\bbetween|\bzwischen|\bvon|\bde|\bentre|\bdel?)\s*$", re.IGNORECASE)
 _RANGE_LINKS = frozenset("and bis und à et a y".split())
 _ORDINAL_END = re.compile(r"(?:st|nd|rd|th|ère|er|re|nde|e|ème|º|ª|\.º)(?!\w)|\.(?=\s[a-zà-ü])", re.IGNORECASE)
-_VULGAR = re.compile(r"\s?([¼-¾⅐-⅞])")
+_VULGAR = re.compile(r"\s?([¼-¾⅐-⅞])|\s(\d)\u2044(\d{1,2})(?!\d)")
 _CODE = re.compile(r"[A-Za-zÀ-ɏ]\d|[A-Za-zÀ-ɏ]{1,2}[-/]\d")
 _UNIT = re.compile(
     rf"[{SPACE}-]{{0,2}}(?:d['’]|de\s)?(?P<unit>[%‰]|°\s?[CF]?|[€$£¥₹]|[^\W\d_]+[²³2]?(?:/[^\W\d_]+)?)(?!['’])"
@@ -230,7 +230,8 @@ def _from_digits(text: str, match: re.Match[str], language: str) -> Figure | Non
         return _figure(text, start, end, (sign * likely[0],), unit, "amount", language, match["sign"] or "")
     likely = readings(written, language)
     if vulgar := _VULGAR.match(text, end):
-        likely, end = (likely[0] + unicodedata.numeric(vulgar[1]),), vulgar.end()
+        part = unicodedata.numeric(vulgar[1]) if vulgar[1] else int(vulgar[2]) / max(1, int(vulgar[3]))
+        likely, end = (likely[0] + part,), vulgar.end()
     named = _VERSION.search(text[max(0, start - _LOOK_BACK) : start]) if _VERSIONED.fullmatch(written) else None
     if (
         named
@@ -332,7 +333,7 @@ def _dozens(language: str) -> dict[str, float]:
 
 _SHARE = re.compile(
     r"\b(?P<part>\w+)\s(?:in(?:\severy)?|out\sof(?:\severy)?|de\scada|ogni)\s(?P<whole>\w+)\b(?!\s(?:\w+\s)?(?:days?|weeks?|months?|years?|hours?|minutes?)\b)"
-    r"|(?<![\d/.,])(?P<part2>\d)/(?P<whole2>\d{1,2})(?=\s(?:of|der|des|de|di|du)\b)",
+    r"|(?<![\d/.,])(?<!\d\s)(?P<part2>\d)(?:\u2044|/(?=\d+\s(?:of|der|des|de|di|du)\b))(?P<whole2>\d{1,2})(?!\d)",
     re.IGNORECASE,
 )
 _FOLD = re.compile(r"\b(?P<word>[^\W\d_]{3,9}?)-?(?:fold|fach\w{0,2})\b", re.IGNORECASE)
@@ -387,6 +388,7 @@ def _written_in_words(text: str, taken: Sequence[tuple[int, int]], language: str
     for one in spoken(words, language):
         start, end, value = matches[one.first].start(), matches[one.end - 1].end(), one.value
         written = text[start:end]
+        value *= -1 if one.first and words[one.first - 1].casefold() in {"minus", "moins"} else 1
         if any(map(str.isdigit, written)) or (before and start < before.end):  # the cent of pour cent
             continue
         if not one.ordinal and value < 1_000:  # `three lakh`: a scale that the reader of words does not know

@@ -60,7 +60,7 @@ def readings(written: str, language: str) -> tuple[float, ...]:
 
 
 _POWER = re.compile(
-    r"(?:\s?[×x·*]\s?10)?(?:\^(?P<by>[-−+]?\d{1,2})|(?P<signs>[⁻⁺]?[⁰¹²³⁴-⁹]{1,2}))(?!\w)|e(?P<e>[-−+]?\d{1,2})(?!\w)",
+    r"(?:\s?[×x·*]\s?10)?(?:\^(?P<by>[-−+]?\d{1,2})|(?P<signs>[⁻⁺]?[⁰¹²³⁴-⁹]{1,2})|(?<=[×x·*]\s10|.[×x·*]10)(?P<flat>[-−]\d{1,2}))(?!\w)|e(?P<e>[-−+]?\d{1,2})(?!\w)",
     re.IGNORECASE,
 )
 """The power of ten behind a number: 3.2 × 10⁵, 3.2e5; with nothing between, that of the number itself: 10⁶."""
@@ -71,7 +71,9 @@ def raised(text: str, end: int, written: str, values: tuple[float, ...]) -> tupl
     power = _POWER.match(text, end)
     if not power or not (power["e"] or "10" in power[0] or written == "10"):
         return values, end
-    size = int(unicodedata.normalize("NFKC", power["by"] or power["signs"] or power["e"]).replace("−", "-"))
+    size = int(
+        unicodedata.normalize("NFKC", power["by"] or power["signs"] or power["flat"] or power["e"]).replace("−", "-")
+    )
     is_times = bool(power["e"]) or "10" in power[0]
     return tuple((value if is_times else 1) * 10.0**size for value in values), power.end()
 
@@ -87,13 +89,14 @@ def scaled(text: str, end: int, language: str, *, is_money: bool) -> tuple[float
         if han["rest"]:
             small, after, more = scaled(text, han.end(), language, is_money=False)
             rest, end = readings(han["rest"], language)[0] * small + more, after
+            factor *= 10_000 ** int(math.log(small, 10_000)) if factor < 10_000 else 1  # both of 8천3백만
         return factor, end, rest
     word = _SCALE.match(text, end)
     if word is None:
         return 1.0, end, 0.0
     low = word["scale"].casefold()
     for known in scale_words(language):
-        if low in known and (len(low) > 1 or is_money):
+        if low in known and (len(low) > 1 or is_money or text[word.end() : word.end() + 1] in {*"€$£¥₹"}):
             return known[low], word.end() if len(low) < _ABBREVIATED else word.end("scale"), 0.0  # 2,5 Mio. Euro
         # Thai and its relatives write on without a space: ล้านคน.
         ahead = next((one for one in known if not one.isascii() and low.startswith(one)), "")

@@ -18,6 +18,10 @@ from pydantic import TypeAdapter
 from agents.contracts.frozen import Said
 from agents.nlp.tokens import one_line
 
+_NO_NAME = {
+    "anonymous", "unknown", "user", "admin", "administrator", "owner", "author", "default", "unspecified", "pc", "none",
+    "python-docx", "openpyxl",
+}  # fmt: skip
 MAX_NAME = 160  # characters of an author, site or title, at most; whatever is longer is no name
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -181,6 +185,18 @@ def title_of(declared: str, text: str) -> str:
     held = text[:_BEGINNING].casefold()
     borne_out = 2 * sum(word in held for word in words) > len(words)
     return one_line(declared)[:MAX_NAME].strip() if words and borne_out else ""
+
+
+def name_of(text: str | None) -> str | None:
+    """Give a name of a person or site; None for addresses, for sentences in the place of a name, and for programs."""
+    name = one_line(text or "").removeprefix("By ")
+    words = name.split()
+    # Names of more than a few words are those of bodies, and have capitals.
+    is_sentence = len(words) > 4 and 2 * sum(word[0].islower() for word in words) > len(words)
+    is_name = (
+        any(map(str.isalpha, name)) and len(name) <= MAX_NAME and not re.search("://|@", name) and len(words) <= 20
+    )
+    return name if is_name and not is_sentence and name.casefold() not in _NO_NAME else None
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from copy import deepcopy
 from trafilatura import bare_extraction, extract_metadata
 
 from agents.nlp.tokens import language_of, one_line
-from agents.web.decoding import MAX_NAME, Document, title_of
+from agents.web.decoding import MAX_NAME, Document, name_of, title_of
 from agents.web.html_tree import Element, drop, make_readable, parsed, written
 from agents.web.url_key import host_of, link, links_of
 from agents.web.walls import asks_consent
@@ -44,7 +44,7 @@ def read_html(html: str, url: str) -> Document:
     people, declared_title = _people(tree), one_line(_first(tree, "//title/text()"))
     language = (tree.get("lang") or tree.get("xml:lang") or "").split("-")[0].strip().lower()
     canonical = _first(tree, "//link[translate(@rel, 'CANOIL', 'canoil')='canonical']/@href").strip()
-    site = _name(_first(tree, "//meta[@property='og:site_name']/@content"))
+    site = name_of(_first(tree, "//meta[@property='og:site_name']/@content"))
     make_readable(tree)
     _remove_overlays(tree)
     text = _article(tree, size=len(html))
@@ -54,7 +54,7 @@ def read_html(html: str, url: str) -> Document:
     return Document(
         title=_title(tree, declared_title, f"{text} {url}"),
         text=text,
-        author=_name(facts.author if facts else None) if people is None else people or None,
+        author=name_of(facts.author if facts else None) if people is None else people or None,
         published=facts.date if facts and facts.date and _ISO_DATE.fullmatch(facts.date) else None,
         site=site or host_of(url) or None,
         language=language if is_declared else spoken if text else None,
@@ -75,12 +75,12 @@ def _strings(tree: Element, path: str) -> list[str]:
 def _people(tree: Element) -> str | None:
     """Name who wrote a page, in its order and spelling, the first of many; empty where what stands there is no name."""
     lowered = "translate(@name, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')"
-    kinds = ("citation_author", "dc.creator", "dcterms.creator", "author")
+    kinds = ("citation_author", "citation_authors", "dc.creator", "dcterms.creator", "author")
     said = [_strings(tree, f"//meta[{lowered}='{kind}']/@content") for kind in kinds]
     said += [list(_writers(script)) for script in _strings(tree, "//script[@type='application/ld+json']/text()")]
     if not any(said):
         return None
-    kept = [name for one in next(filter(None, said)) if (name := _name(one))]
+    kept = [name for one in next(filter(None, said)) if (name := name_of(one))]
     return "; ".join(kept[:_NAMED]) + (" et al." if len(kept) > _NAMED else "")
 
 
@@ -94,17 +94,8 @@ def _writers(script: str) -> Iterator[str]:
     for thing in graph if isinstance(graph, list) else [graph]:
         people = thing.get("author", []) if isinstance(thing, dict) else []
         for one in people if isinstance(people, list) else [people]:
-            yield str(one.get("name", "")) if isinstance(one, dict) else str(one)
-
-
-def _name(text: str | None) -> str | None:
-    """Give a name of a person or site; None for addresses, and for sentences in the place of a name."""
-    name = one_line(text or "")
-    words = name.split()
-    # Names of more than a few words are those of bodies, and have capitals.
-    is_sentence = len(words) > 4 and 2 * sum(word[0].islower() for word in words) > len(words)
-    is_name = 0 < len(name) <= MAX_NAME and "://" not in name and "@" not in name and len(words) <= 20
-    return name if is_name and not is_sentence else None
+            parts = [one[key] for key in ("givenName", "familyName") if one.get(key)] if isinstance(one, dict) else ()
+            yield str(one.get("name") or " ".join(map(str, parts))) if isinstance(one, dict) else str(one)
 
 
 def _remove_overlays(tree: Element) -> None:

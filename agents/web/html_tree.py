@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 
 import lxml.html
 from lxml import etree
@@ -43,6 +44,9 @@ _BREAKS = re.compile(rf" *(?:[{_SOFT}\n] *)+")
 _NOTE_MARK = re.compile(r"note|\bfn|ref|cit", re.I)
 _MARK = re.compile(r"\d{1,3}|[a-z*†‡§]")
 _FORMULA = {"mwe-math-element", "katex", "katex-display", "mathjax", "mathjax_display"}  # a formula and its picture
+_ROLES = {
+    "table": "table", "grid": "table", "row": "tr", "columnheader": "th", "rowheader": "th", "cell": "td", "gridcell": "td",
+}  # fmt: skip
 _SCRIPTS = {"super": "sup", "text-top": "sup", "sub": "sub", "text-bottom": "sub"}
 
 
@@ -82,11 +86,14 @@ def _seen(text: str | None) -> str | None:
 def make_readable(tree: Element) -> None:
     """Write down what stands in the look of a page rather than in its words, and drop what nobody sees."""
     sheet = StyleSheet(tree)
+    for box in tree.iter("div", "span"):
+        box.tag = _ROLES.get(box.get("role", ""), box.tag)
     _write_formulas(tree)
     _remove_hidden(tree, sheet)
     for footer in tree.iter("footer"):
         footer.tag = "aside" if footer.find(".//sup") is not None else "footer"  # notes stand in it
     _write_scripts(tree)
+    _part_boxes(tree)
     for quote in tree.iter("q"):
         quote.text = f"“{quote.text or ''}"
         quote.tail = f"”{quote.tail or ''}"
@@ -125,6 +132,7 @@ def _is_hidden(element: Element, sheet: StyleSheet, declared: Declared) -> bool:
     if element.get("hidden", "until-found").lower() != "until-found":
         return True
     is_said = element.get("aria-hidden", "").strip().lower() == "true" or element.get("role") == "deletion"
+    is_said = is_said or "mw-editsection" in element.get("class", "").split()
     if is_said or (element.tag == "dialog" and "open" not in element.attrib):
         return True
     # The colour that it lies on, as far as the page itself says.
@@ -152,6 +160,24 @@ def _write_scripts(tree: Element) -> None:
         element[:] = []
         element.text = raised(text, is_link=is_link) if element.tag == "sup" else lowered(text)
         element.drop_tag()
+
+
+def _part_boxes(tree: Element) -> None:
+    """Keep what is set side by side from sticking together: parts of a fraction, and parts that fill their box alone."""
+    for element in tree.iter("span"):
+        shown = element.text_content() + (element.tail or "")
+        if re.match(r"\d+\u2044", shown) and _sticks(element):
+            element.text = f" {element.text or ''}"  # 5 and a half is not 51 halves
+    for box in tree.iter("li", "div"):
+        if len(box) > 1 and not (box.text or "").strip() and not any((part.tail or "").strip() for part in box):
+            for part, other in pairwise(box):
+                ends = part.text_content()[-1:] + other.text_content()[:1]
+                if len(ends) == 2 and ends.isalnum() and _look_of(part) != _look_of(other):
+                    part.tail = " "
+
+
+def _look_of(part: Element) -> tuple[str, str]:
+    return str(part.tag), part.get("class", "")
 
 
 def _is_note(element: Element) -> bool:

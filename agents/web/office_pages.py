@@ -14,7 +14,7 @@ from lxml import etree
 
 from agents.contracts.frozen import Said
 from agents.nlp.tokens import language_of, one_line, seen
-from agents.web.decoding import MAX_NAME, Document, title_of
+from agents.web.decoding import MAX_NAME, Document, name_of, title_of
 from agents.web.formulas import formula
 from agents.web.html_tree import Behind, Element, drop, laid_out, put_text, renamed, styled
 from agents.web.table_rows import MAX_ROWS
@@ -26,8 +26,7 @@ _SHIFTED = 4  # half points by which letters that are raised or lowered stand hi
 _NARROW = 10  # per cent of the width of letters that nobody can read
 WHITE_OF_A_THEME = {"background1", "light1", "bg1"}
 OTHER_GROUND = "background:other"  # a colour that is not known: nothing on it is taken for hidden
-_MADE_BY = {"python-docx", "openpyxl"}  # a library that wrote the file is no author
-_TEMPLATE_DATE = "2013-12-23"  # of one of these
+_TEMPLATE_DATE = "2013-12-23"  # of a library that writes files
 # Signs of the font Symbol by the last two digits of their codes.
 SIGNS = dict(zip("61 62 67 64 65 68 6C 6D 70 72 73 74 66 77 44 53 57 A3 A5 B0 B1 B3 B4 B6 B7 B8 B9 BA BB D6 D7 E5 F2".split(),
     "αβγδεηλμπρστφωΔΣΩ≤∞°±≥×∂•÷≠≡≈√⋅∑∫", strict=True))  # fmt: skip
@@ -98,11 +97,10 @@ def document_of(
     text = seen(text).replace("\n\n- ", "\n- ").strip()
     first = one_line(text.split("\n", 1)[0]) if heading == "" else ""
     headed = first if len(first) <= MAX_NAME and not first.endswith(".") else ""
-    author = one_line(facts.get("creator", ""))
     return Document(
         title=heading or title_of(facts.get("title", ""), text) or headed,
         text=text,
-        author=author if author not in _MADE_BY and 0 < len(author) <= MAX_NAME else None,
+        author=name_of(facts.get("creator")),
         published=date[:10] if date[:4] >= "1985" and date[:10] != _TEMPLATE_DATE else None,
         language=language_of(text) if text else None,
         gaps=tuple(map(Said.read, gaps)),

@@ -362,7 +362,7 @@ def _rtf_marked(text: str) -> Iterator[str]:
             hidden, mark, is_symbol = groups.pop() if groups else (hidden, "", False)
             if notes and len(groups) < notes:
                 notes = 0
-                yield f"\\u{_code(_END)}?"
+                yield _code(_END)
         elif word in _RTF_HIDES:
             hidden = hidden - {word} if number == "0" else hidden | {word}
         elif word in {"cf", "fs"}:
@@ -374,10 +374,10 @@ def _rtf_marked(text: str) -> Iterator[str]:
             mark = "" if number == "0" else _RTF_SHIFTS[word]
         elif word == "footnote":
             notes = len(groups)
-            yield f"\\u{_code(_NOTE)}?"
+            yield _code(_NOTE)
             continue
         if mark != before:
-            yield (f"\\u{_code(_END)}?" if before else "") + (f"\\u{_code(mark)}?" if mark else "")
+            yield (_code(_END) if before else "") + (_code(mark) if mark else "")
         if word == "par" and is_cell:
             yield " "
         elif brace or (word and not (notes and word in {"par", "pard"})):
@@ -390,12 +390,12 @@ def _rtf_signs(written: str) -> str:
     """Give what letters mean in the font Symbol; empty where one of them is not known."""
     codes = [written[2:]] if written.startswith("\\'") else [f"{ord(letter):x}" for letter in written]
     signs = [SIGNS.get(code.upper(), "") for code in codes]
-    return "".join(f"\\u{ord(sign)}?" for sign in signs) if all(signs) else ""
+    return "".join(map(_code, signs)) if all(signs) else ""
 
 
-def _code(sign: str) -> int:
-    """Give a sign's number as RTF writes it, in sixteen bits with a sign of its own."""
-    return ord(sign) - 0x10000
+def _code(sign: str) -> str:
+    """Write a sign as RTF does, in sixteen bits, whatever the file says of stand-ins."""
+    return f"{{\\uc1\\u{ord(sign) - 0x10000}?}}"
 
 
 def _rtf_colours(text: str) -> Iterator[tuple[int, ...]]:

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, chain, groupby, pairwise
 from statistics import median
@@ -17,6 +17,8 @@ _PROSE_WORDS = 7  # words in the middling line of a text that fills its column
 _CROSSING = 0.15  # share of rows that may run across the gap: titles, wide tables
 _CELL_GAP = 1.5  # heights of a line that part two cells of a table
 _TIGHT_GAP = 0.7  # that part them where the cells of the rows above and below stand in the same columns
+_SPACED = 4  # letters of a head that is spaced out, at least
+_WORD_GAP = 1.4  # usual spaces between its letters, from which a word ends
 _WRAPPED = 1.7  # heights of a line from one line of a cell to the next
 _NEXT_ROW = 2.6  # heights of a line from one row of a table to the next, at most
 _PARAGRAPH_GAP = 1.35  # usual steps between lines, from which a paragraph ends
@@ -30,6 +32,7 @@ _PAGE_NUMBER = re.compile(
     re.I,
 )
 _NUMBERED = re.compile(r"(\d{1,4})\W+\D.*|.*\D\s(\d{1,4})", re.S)
+FIGURE = re.compile(r"[-−–+(]?\d[\d.,]*[%)]?|[-−–]")
 _LEADERS = re.compile(r"(?:\s?[.·…_]){5,}\s*")
 _DIGITS = re.compile(r"\d+")
 _ITEM = re.compile(r"[•‣▪◦·●○■*–—-]\s+\S|\(?(?:\d{1,3}|[a-z])[.)]\s+\S")
@@ -114,17 +117,45 @@ class Line:
 def lines_of(words: Sequence[Word]) -> list[Line]:
     """Give the lines of a page in the order of reading: columns one after the other, where there are columns."""
     breaks = [at for at, word in enumerate(words, start=1) if word.ends_line or word.hyphen or at == len(words)]
-    return _joined_rows(_in_columns([Line(tuple(words[start:end])) for start, end in pairwise([0, *breaks])]))
+    return _joined_rows(_in_columns([_closed(Line(tuple(words[start:end]))) for start, end in pairwise([0, *breaks])]))
+
+
+def _closed(line: Line) -> Line:
+    """Join the letters of a head that is spaced out: R E S U L T S."""
+    gaps = [other.left - one.right for one, other in pairwise(line.words)]
+    if len(gaps) < _SPACED - 1 or any(len(word.text) > 1 for word in line.words) or max(gaps) > 2 * line.height:
+        return line
+    usual = median(gaps)
+    words = [line.words[0]]
+    for gap, word in zip(gaps, line.words[1:], strict=True):
+        if gap > _WORD_GAP * usual or word.text.isdigit() != words[-1].text[-1:].isdigit():
+            words.append(word)
+        else:
+            words[-1] = replace(word, text=words[-1].text + word.text, left=words[-1].left)
+    return Line(tuple(words))
 
 
 def _joined_rows(lines: list[Line]) -> list[Line]:
     """Join cells of one row that are drawn one after the other, as tables are whose cells hold several lines."""
     joined: list[Line] = []
+    told = {
+        id(one)
+        for above, below in pairwise(lines)
+        if above.height > _KEY_FIGURE * below.height and above.left < below.right and below.left < above.right
+        for one in (above, below)
+    }  # a key figure, and what it counts, drawn one by one
     for line in lines:
         for at in range(len(joined) - 1, max(-1, len(joined) - 2 * _MIN_ROWS), -1):
             other = joined[at]
-            is_short = len(line.words) < _MIN_WORDS and (len(other.words) < _MIN_WORDS or len(other.cells) > 1)
-            if is_short and other.right < line.left and abs(other.bottom - line.bottom) < 0.3 * line.height:
+            is_figures = all(map(FIGURE.fullmatch, (word.text for word in line.words)))
+            is_other_short = len(other.words) < _MIN_WORDS or len(other.cells) > 1
+            is_short = len(line.words) < _MIN_WORDS and (is_other_short or is_figures)
+            if (
+                is_short
+                and id(line) not in told
+                and other.right < line.left
+                and abs(other.bottom - line.bottom) < 0.3 * line.height
+            ):
                 joined[at] = Line(other.words + line.words)
                 break
         else:
@@ -147,7 +178,8 @@ def without_heads(pages: Sequence[list[Line]]) -> list[list[Line]]:
         heads = set[int]()
         for line in edge:
             text, height = _key(line)
-            is_number = _PAGE_NUMBER.fullmatch(line.text()) and line.height <= _KEY_FIGURE * usual
+            is_outer = any(abs(line.bottom - one.bottom) < _SAME_HEIGHT for one in (edge[0], edge[-1]))
+            is_number = is_outer and _PAGE_NUMBER.fullmatch(line.text()) and line.height <= _KEY_FIGURE * usual
             is_repeated = sum(seen[text, height + off] for off in (-1, 0, 1)) >= _HEAD_PAGES
             offset = _offset(line, at)
             if is_number or is_repeated or (offset is not None and counting[offset] >= _HEAD_PAGES):
@@ -372,6 +404,8 @@ def _tables(lines: Sequence[Line]) -> Iterator[list[list[int]]]:
             rows.append([at])
         elif rows and _is_wrapped(lines, rows[-1][0], at):
             rows[-1].append(at)
+        elif rows and _names_rows(lines, rows[-1][0], at):
+            rows.append([at])
         else:
             yield rows
             rows = []
@@ -382,15 +416,32 @@ def _is_wrapped(lines: Sequence[Line], row: int, at: int) -> bool:
     """Tell a line that goes on with a cell of a row: under its left edge, and nearer to it than rows are to one another."""
     line, cells = lines[at], lines[row].parted(_TIGHT_GAP)
     step = lines[at - 1].bottom - line.bottom
-    under = next((n for n, cell in enumerate(cells) if abs(cell.left - line.left) < line.height / 2), None)
+    under = next(
+        (n for n, cell in enumerate(cells) if abs(cell.left - line.left) < line.height * (0.5 if n else 1.5)), None
+    )
     if under is None or not 0 < step <= _WRAPPED * line.height:
         return False
     row_below = next((n for n, one in enumerate(lines[at + 1 : at + 5], at + 1) if len(one.parted(_TIGHT_GAP)) > 1), 0)
     return step < 0.95 * (lines[row_below - 1].bottom - lines[row_below].bottom) if row_below else under > 0
 
 
+def _names_rows(lines: Sequence[Line], row: int, at: int) -> bool:
+    """Tell a line that names the rows below it: where their first cells begin, and between rows of figures."""
+    above, line, below = lines[row], lines[at], lines[at + 1] if at + 1 < len(lines) else lines[at]
+    is_first = (
+        abs(line.left - above.left) < 2 * line.height
+        and line.right < above.right
+        and abs(line.left - below.left) < 2 * line.height
+    )
+    is_near = all(
+        0 < one.bottom - other.bottom < _NEXT_ROW * line.height for one, other in ((above, line), (line, below))
+    )
+    return is_first and is_near and len(below.cells) > 1 and any(FIGURE.fullmatch(word.text) for word in below.words)
+
+
 def _row(cells: Iterable[Line], columns: Sequence[tuple[float, float]]) -> list[str | None]:
-    texts: list[str | None] = [""] * len(columns)
+    cells = list(cells)
+    texts: list[str | None] = [None if len(cells) == 1 else ""] * len(columns)  # one alone names the rows below it
     for cell in cells:
         under = [n for n, (left, right) in enumerate(columns) if cell.left <= right and cell.right >= left]
         first, *more = under or [len(columns) - 1]

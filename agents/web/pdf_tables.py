@@ -1,13 +1,12 @@
 """Ruled tables of PDF pages: what stands between lines is one cell, also where it goes over several columns or rows."""
 
-import re
 from bisect import bisect
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, groupby, pairwise, product
 
-from agents.web.pdf_layout import Word
+from agents.web.pdf_layout import FIGURE, Word
 from agents.web.table_rows import grid, records
 
 Rule = tuple[float, float, float]
@@ -17,7 +16,6 @@ _NEAR = 4.0  # points within which lines are one line, or meet
 _MOST_LINES = 300  # of a page; drawings have more
 _MOST_CELLS = 3_000
 _GAP = 2.0  # heights of a line between words that stand in cells of their own
-_FIGURE = re.compile(r"[-−+(]?\d[\d.,]*[%)]?")
 _LONG = 60  # words in a cell, from which boxes only place text on the page
 
 
@@ -29,10 +27,15 @@ def with_tables(words: list[Word], levels: Iterable[Rule], posts: Iterable[Rule]
         levels: lines across it, at their heights.
         posts: upright lines.
     """
+    posts = list(posts)
     level, upright = _lines(levels), _lines(posts)
     if max(len(level), len(upright)) > _MOST_LINES:
         return words
     for across, up in _tables(level, upright):
+        # Where all upright lines end and go on, a line was left out between rows.
+        ends = ({round(end) for at, *piece in posts if abs(at - line[0]) <= _NEAR for end in piece} for line in up)
+        told = [end for end in set.intersection(*ends) if all(abs(end - place) > _NEAR for place, *_ in across)]
+        across += [(float(end), up[0][0], up[-1][0]) for end in told]
         xs, ys = sorted({place for place, *_ in up}), sorted({place for place, *_ in across}, reverse=True)
         if min(len(xs), len(ys)) < 3 or len(xs) * len(ys) > _MOST_CELLS:
             continue
@@ -59,7 +62,7 @@ def _is_within(word: Word, xs: Sequence[float], ys: Sequence[float]) -> bool:
 def _is_one(cell: Sequence[Word]) -> bool:
     """Tell the words of one cell from those of several that no line parts: figures below one another, or wide gaps."""
     lines = [list(line) for _, line in groupby(cell, lambda word: round(word.bottom))]
-    figures = [all(_FIGURE.fullmatch(word.text) for word in line) for line in lines]
+    figures = [all(FIGURE.fullmatch(word.text) for word in line) for line in lines]
     gaps = (
         after.left - word.right > _GAP * (word.top - word.bottom) for line in lines for word, after in pairwise(line)
     )

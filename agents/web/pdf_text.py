@@ -19,7 +19,7 @@ import pypdfium2.raw as raw  # type: ignore[import-untyped]
 from agents.contracts.frozen import Said
 from agents.core.errors import SourceError
 from agents.nlp.tokens import language_of, one_line, stop_words, visible
-from agents.web.decoding import MAX_NAME, Document, file_name, iso_date, title_of
+from agents.web.decoding import MAX_NAME, Document, file_name, iso_date, name_of, title_of
 from agents.web.formulas import grouped, lowered, raised, runs_joined
 from agents.web.pdf_layout import Flow, Line, Word, lines_of, without_heads
 from agents.web.pdf_look import Box, Look, Style, with_fields
@@ -40,16 +40,13 @@ _NO_TITLE = re.compile(
     re.I,
 )
 _BY_PROGRAM = re.compile(r"^(?:microsoft (?:word|powerpoint|excel)|openoffice)\s*-\s*", re.I)
-_NO_AUTHOR = {
-    "anonymous", "unknown", "user", "admin", "administrator", "owner", "author", "default", "unspecified", "pc", "none",
-}  # fmt: skip
-
 MAX_PAGES = 1_000
 MAX_CHARS = 3_000_000
 READING_S = 12.0  # seconds after which no further page is begun
 _FEW = 50  # letters of a page that holds no text to speak of
 _WORD = re.compile(r"[^\s\ufffe]+")
 _MIXED = re.compile(r"[A-Za-z][!\"#$%)*+;<=>?@\\\]^_`{|}~]+[A-Za-z]")  # signs within a word
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u065f\u066e-\u06ef\u06fa-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]{2,}")
 _HYPHENATED = re.compile(r"\w+(?:-\w+)+")
 _SMALLER = 0.86  # of the height of the letters around it, what a raised or lowered one has at most
 _INITIAL = 2.2  # times as high as the letters behind it
@@ -125,7 +122,7 @@ def read_pdf(body: bytes, url: str) -> Document:
     return Document(
         title=title_of(_title(facts.get("Title", "")), text) or _headline(pages[0]) or file_name(url),
         text=text,
-        author=_author(facts.get("Author", "")),
+        author=name_of(facts.get("Author", "")),
         site=host_of(url) or None,
         published=_date(facts.get("CreationDate", "")),
         language=language_of(text),
@@ -164,6 +161,10 @@ def _drawn(text_page: pypdfium2.PdfTextPage, look: Look) -> Iterator[Word]:
     if len(text) != count:  # characters that are no text, or beyond the basic plane: one by one then
         text, places = _one_by_one(text_page, count)
     box = raw.FS_RECTF()
+    # Words that run to the left come in the order of their letters, or in that of their places.
+    for run in _RIGHT_TO_LEFT.finditer(text):
+        if _box(text_page, places[run.start()], box)[0] < _box(text_page, places[run.end() - 1], box)[0]:
+            text = text[: run.start()] + run[0][::-1] + text[run.end() :]
     found = list(_WORD.finditer(text))
     held: Word | None = None
     for at, match in enumerate(found):
@@ -206,7 +207,18 @@ def _with_fractions(words: list[Word], look: Look) -> list[Word]:
         under = [word for word in beside if 0.5 * word.size < height - word.baseline < word.size]
         sides = [(part[0].left, part[-1].right) for part in (over, under) if part]
         is_centred = all(abs((one[0] + one[1]) / 2 - middle) <= 1.5 for one in sides)
-        if len(sides) < 2 or not is_centred or max(end - start for start, end in sides) < 0.7 * (right - left):
+        goes_on = any(
+            abs(word.baseline - over[0].baseline) < 1
+            and min(abs(word.left - right), abs(left - word.right)) < word.size / 2
+            for word in words
+            if over and word not in beside
+        )  # a line of text above a table
+        if (
+            len(sides) < 2
+            or not is_centred
+            or goes_on
+            or max(end - start for start, end in sides) < 0.7 * (right - left)
+        ):
             continue
         size = max(over[0].size, under[0].size)
         baseline = height - 0.25 * size
@@ -329,12 +341,6 @@ def _title(written: str) -> str:
     title = _BY_PROGRAM.sub("", one_line(written))
     letters = sum(letter.isalpha() for letter in title)
     return title[:MAX_NAME].strip() if letters >= 3 and not _NO_TITLE.fullmatch(title) else ""
-
-
-def _author(written: str) -> str | None:
-    name = one_line(written)
-    sane = 2 <= len(name) <= MAX_NAME and name.casefold() not in _NO_AUTHOR and "@" not in name and "://" not in name
-    return name if sane and any(letter.isalpha() for letter in name) else None
 
 
 def _date(written: str) -> str | None:

@@ -19,7 +19,7 @@ from markdown_it import MarkdownIt
 from agents.contracts.frozen import Said
 from agents.core.errors import SourceError
 from agents.nlp.tokens import collapsed, language_of, one_line, seen, unruffled
-from agents.web.decoding import MAX_NAME, WRITTEN, Document, decode, file_name, iso_date
+from agents.web.decoding import MAX_NAME, WRITTEN, Document, decode, file_name, iso_date, name_of
 from agents.web.fetching import FetchedPage, Fetcher
 from agents.web.html_tree import parsed, whole_text
 from agents.web.office_text import archive_of, flat_archive, read_archive, rich_text
@@ -54,9 +54,9 @@ def read_markdown(text: str, fallback_title: str) -> Document:
     return Document(
         title=_name(fact("title")) or _name(heading) or fallback_title,
         text=body,
-        author=_name(fact("author", "authors", "by")),
+        author=name_of(fact("author", "authors", "by")),
         published=iso_date(fact("date", "published", "pubdate")),
-        site=_name(fact("publisher", "site", "organisation", "organization")),
+        site=name_of(fact("publisher", "site", "organisation", "organization")),
         language=language if re.fullmatch("[a-z]{2,3}", language) else (language_of(body) if body else None),
         canonical=address if urlsplit(address).scheme in {"http", "https"} else None,
     )
@@ -249,7 +249,7 @@ def _mail(body: bytes, url: str) -> Document:
         written = "\n".join((*heads, "", written))
     page = _plain(unruffled(seen(written)), url)
     gaps = (Said("its attachments were not read"),) if any(True for _ in mail.iter_attachments()) else ()
-    author = _name(str(mail["From"] or "").partition("<")[0].strip(' "'))
+    author = name_of(str(mail["From"] or "").partition("<")[0].strip(' "'))
     return replace(
         page, title=_name(str(mail["Subject"] or "")) or page.title, author=author, published=sent, gaps=gaps
     )

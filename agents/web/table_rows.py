@@ -45,7 +45,9 @@ def _parted(text: str, mark: str) -> list[list[str]]:
 def _is_even(rows: Sequence[Sequence[str]]) -> bool:
     """Tell rows of one table: two or more, nearly all with the same number of cells."""
     full = [at for at, row in enumerate(rows) if sum(map(bool, row)) > 1]  # remarks stand above and below
-    widths = Counter(len(row) for row in rows[_first_row(rows) : full[-1] + 1 if full else 0] if any(row))
+    end = full[-1] + 1 if full else 0
+    bare = (at for at, row in enumerate(rows[:_HEAD_WITHIN]) if not any(row) and at < end - 2)  # pairs stand above it
+    widths = Counter(len(row) for row in rows[max(_first_row(rows), *bare, 0) : end] if any(row))
     usual, times = widths.most_common(1)[0] if widths else (0, 0)
     return usual > 1 and times > 1 and times >= 0.9 * widths.total()
 

@@ -55,7 +55,9 @@ _FEW = 2  # words of notices below which a page may be anything: "Page 1"
 _FIGURE = re.compile(
     r"(?<![A-Za-z\d.,:/$€£#-])(?!20[2-9]\d\b|40\d\b|50\d\b)(\d{2,}|\d+(?:[.,]\d+)+)(?![A-Za-z\d:/€$£]|[.,-]\d|\s?(?:EUR|USD|GBP)\b)"
 )
-_NO_FIGURES = re.compile(r"(?:©|\bcopyright\b)[^\n]{0,60}|\b(?:id|reference|incident|code)\b\W{1,3}[\w-]+", re.I)
+_NO_FIGURES = re.compile(
+    r"https?://\S+|(?:©|\bcopyright\b)[^\n]{0,60}|\b(?:id|reference|incident|code)\b\W{1,3}[\w-]+", re.I
+)
 _COOKIE = re.compile("ookie|çerez|クッキー|쿠키|ciastecz|кук", re.I)
 _TITLE = re.compile(r"<title[^>]*>(.{0,300}?)</title>|<h1[^>]*>(.{0,600}?)</h1>", re.I | re.S)
 _TAG = re.compile(r"<[^>]*>")

@@ -253,6 +253,8 @@ def test_what_is_no_proxy_or_no_file_is_refused_in_one_line_without_its_password
     with pytest.raises(ConfigError, match="'ftp://host:1' is no proxy") as caught:
         through(ALL_PROXY="ftp://me:secret@host:1")
     assert "secret" not in str(caught.value)
+    with pytest.raises(ConfigError, match="'http://host:x' is no proxy"):
+        through(ALL_PROXY="http://me:secret@host:x")
     monkeypatch.delenv("ALL_PROXY")
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
     with pytest.raises(ConfigError, match="there is no file"):

@@ -188,6 +188,22 @@ NEIGHBOURS = [
     ("Custou 2.500.000 reais.", "Custou 2,5 milhões de reais.", "pt", True),
     ("예산은 3억 5천만 원이다.", "예산은 350,000,000원이다.", "ko", True),
     ("예산은 5천만 원이다.", "예산은 5백만 원이다.", "ko", False),
+    ("2⁄5 of the houses", "two fifths of the houses", "en", True),
+    ("It took 5 1⁄2 years.", "It took five and a half years.", "en", True),
+    ("2⁄5 of it", "25 of it", "en", False),
+    ("3.1×10−3 m", "0.0031 m", "en", True),
+    ("3.1×10−3 m", "3.1×10−5 m", "en", False),
+    ("minus five degrees", "−5 degrees", "en", True),
+    ("minus five degrees", "five degrees", "en", False),
+    ("83 M€", "83 millions d’euros", "fr", True),
+    ("83 M€", "83 Md€", "fr", False),
+    ("2,5 mia. kroner", "2,5 milliarder kroner", "da", True),
+    ("1,5 millioner kroner", "1 500 000 kroner", "nb", True),
+    ("۵ لاکھ لوگ", "500,000 لوگ", "ur", True),
+    ("12.4 %", "12.4 pp", "en", False),
+    ("8천3백만 원", "83,000,000원", "ko", True),
+    ("8천3백만 원", "8천3백 원", "ko", False),
+    ("12만 3천 명", "123,000명", "ko", True),
 ]  # fmt: skip
 """Scales of India and Bengal, Thai without spaces, numerals of cheques, half a million, ranges, powers, shares, folds."""
 
