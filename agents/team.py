@@ -151,6 +151,7 @@ class Team:
             planner_window_s=settings.planner_pending_window_ms / 1000,
             reasons=self.engine.reasons,
             models=self.engine.names,
+            free=tuple(name for name, model in self.made.items() if all(getattr(one, "free", False) for one in parts_of(model))),
         )  # fmt: skip
         self.drafts = ContractDrafts(
             context=self.context, handlers=self._handlers, models=models, means=self.means, today=self.today,

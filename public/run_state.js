@@ -75,6 +75,7 @@ export const begin = (now) => ({
   now: '',
   ending: '',
   kept: false,
+  limited: '',
   nodes: new Map(),
   feed: [],
   shape: 0, // counts changes of the tree's form, so that rows are ordered anew only then
@@ -106,6 +107,7 @@ const TREE = [
   'title',
   'ending',
   'kept',
+  'limited',
 ];
 
 /** Take the whole tree as the server tells it: it wins over all that was known. */
@@ -138,7 +140,7 @@ export function takeEvent(run, message, now) {
     run.seconds = message.seconds;
     run.at = now;
   }
-  for (const name of ['usage', 'ending', 'kept']) run[name] = message[name] ?? run[name];
+  for (const name of ['usage', 'ending', 'kept', 'limited']) run[name] = message[name] ?? run[name];
   if (message.now !== undefined && message.now !== null) run.now = message.now;
   // the row that it is about, and those above it
   for (const row of message.nodes?.length ? message.nodes : message.node ? [message.node] : []) put(run, row, now);

@@ -13,7 +13,6 @@ import math
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
 from agents.api.error_responses import ApiError, is_ours
@@ -21,10 +20,9 @@ from agents.api.metrics import Meter
 from agents.contracts.frozen import Frozen, digest
 from agents.core.errors import TooMany
 from agents.core.settings import OFFLINE, Settings, own_address
-from agents.core.transport import LOOPBACK
 from agents.jobs.job import Job
+from agents.llm.choose_models import at_home
 from agents.llm.model_names import find_servers
-from agents.llm.pacing import LOCAL
 from agents.team import Team
 
 OFFLINE_LINE = (
@@ -64,15 +62,17 @@ class About(Frozen):
 def about(team: Team, own: int = 0) -> About:
     """Describe how a team is set up; `own` is the number of documents in the user's library, once they were counted."""
     offline, sample = not team.engine.reasons, team.sample
+    free = set(team.engine.names) <= set(team.means.free)
     web, receivers = asked_web(team), asked_of(team)
-    cut_off = not web and bool(_hosts(team))
+    cut_off = _is_cut_off(team)
     others = tuple(one for one in asked_of(team, team.engine.stand_ins) if one not in receivers)
 
     engine = OFFLINE_LINE if offline else f"Model: {team.engine.name}."
     folders = ", ".join(str(folder) for folder in team.settings.library)
     documents = SAMPLE_DOCUMENTS if sample else f"Documents: your library ({folders})."
     if cut_off:
-        documents = f"Web search can't be reached from here, so it is left out. {documents}"
+        then = "a run tries it again" if web else "so it is left out"
+        documents = f"Web search could not be reached from here, {then}. {documents}"
     elif web:
         documents = "Searched: the web." if sample else f"Searched: the web. {documents}"
     going = {
@@ -87,12 +87,12 @@ def about(team: Team, own: int = 0) -> About:
     asked = f"Asked at {_and(receivers)}" if receivers else "On this computer"
     searched = "The web" if web else "Sample documents" if sample else "Your library"
     beside = "Web search is out of reach" if cut_off else "Invented: nothing in them is real" if sample else ""
-    if web:
+    if web and not cut_off:
         beside = "" if sample else "and your library"
     sent = ", ".join([*(["Search words"] if web else []), *(["questions and passages"] if receivers else [])])
     to = f"to {_and((*web, *receivers))}" if sent else "Questions and files stay here"
     cells = (
-        Cell(name="Writes with", value=writer, note="Free, on this computer" if offline else asked),
+        Cell(name="Writes with", value=writer, note="Free, on this computer" if offline or free else asked),
         Cell(name="Searches in", value=searched, note=beside, count=0 if web or sample else own),
         Cell(name="Leaves this computer", value=sent.capitalize() or "Nothing", note=to),
     )
@@ -103,13 +103,15 @@ def about(team: Team, own: int = 0) -> About:
 
 
 def asked_web(team: Team) -> tuple[str, ...]:
-    """Name the hosts that search words go to; none where trying showed that web search is out of reach."""
+    """Name the hosts that search words go to; none where web search is out of reach, and nobody chose it by name."""
+    hosts = tuple(getattr(team.searcher, "destinations", ()))
+    return () if _is_cut_off(team) and set(team.settings.retriever) <= {"library"} else hosts
+
+
+def _is_cut_off(team: Team) -> bool:
+    """Tell whether trying showed that web search is out of reach."""
     tried = getattr(team.searcher, "probed", None)
-    return _hosts(team) if tried is None or tried.reachable else ()
-
-
-def _hosts(team: Team) -> tuple[str, ...]:
-    return tuple(getattr(team.searcher, "destinations", ()))
+    return tried is not None and not tried.reachable
 
 
 def asked_of(team: Team, models: tuple[str, ...] | None = None) -> tuple[str, ...]:
@@ -118,7 +120,7 @@ def asked_of(team: Team, models: tuple[str, ...] | None = None) -> tuple[str, ..
     providers = dict.fromkeys(name.partition("/")[0] for name in asked if name != OFFLINE and team.engine.reasons)
     bases = {one: team.settings.api_base if one == "openai" else own_address(one) for one in providers}
     away = [
-        one for one, base in bases.items() if urlsplit(base).hostname not in LOOPBACK and (base or one not in LOCAL)
+        one for one, base in bases.items() if not at_home(one, base)
     ]
     return tuple(bases[one] or PROVIDERS.get(one, one) for one in away)
 

@@ -245,7 +245,7 @@ KEPT = 500  # messages of a run that are kept for those who watch; who is furthe
 def _message(tree: Tree, numbered: Numbered) -> str:
     changed, event, line = tree.take(numbered), numbered.event, tree.line or FeedText(text="")
     rows = [tree.node(path).model_dump() for path in changed]
-    state = {name: getattr(tree, name) for name in ("status", "stage", "now", "note", "ending", "kept")}
+    state = {name: getattr(tree, name) for name in ("status", "stage", "now", "note", "ending", "kept", "limited")}
     data = {
         "seq": numbered.seq, "seconds": numbered.seconds, "kind": event.kind, "event": event.model_dump(mode="json"),
         # The row that the event is about, and that one with all above it, whose sums changed too.

@@ -89,6 +89,7 @@ class TreeView(Frozen):
     grade: Grade | None = None  # of its report, once there is one
     ending: Ending = ""
     kept: bool = False  # whether it found something of which no report was written
+    limited: str = ""  # that search was limited, in the report's words
     blocked_reason: BlockedReason | None = None
     """Why it rests: paused, or waiting for a key, for somebody to release it, or for a restart."""
     usage: RunTotals = RunTotals()
@@ -129,6 +130,7 @@ class Tree:
         self.stage: Stage = "planning"
         self.blocked_reason: BlockedReason | None = None
         self.grade: Grade | None = None
+        self.limited = ""
         self.seq, self.seconds, self.now, self.note, self.usage, self.searches = 0, 0.0, "", Said(), NOTHING, 0
         self.line: FeedText | None = None  # what the last event adds to the feed; None when nothing
         self._sources: set[str] = set()
@@ -173,7 +175,7 @@ class Tree:
             case events.SearchDone():
                 self.searches += 1
             case events.ReportWritten():
-                self.grade = event.grade
+                self.grade, self.limited = event.grade, event.limited
                 # A part that delivered is not done where the report leaves its question open.
                 for path, row in self._rows.items():
                     if row.told.state == "done" and row.told.role == "leaf" and row.told.title in event.unanswered:
@@ -273,7 +275,7 @@ class Tree:
         return TreeView(
             status=self.status, stage=self.stage, seq=self.seq, now=self.now, note=self.note, grade=self.grade,
             seconds=self.seconds if over or at is None else round(max(self.seconds, at), 3), ending=self.ending,
-            kept=self.kept, blocked_reason=self.blocked_reason, usage=self.spent(), feed=tuple(self._feed),
+            kept=self.kept, limited=self.limited, blocked_reason=self.blocked_reason, usage=self.spent(), feed=tuple(self._feed),
             nodes=tuple(self.node(path, None if over else at) for path in paths),
         )  # fmt: skip
 

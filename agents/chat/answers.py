@@ -71,7 +71,7 @@ def on_draft(wish: Wish, contract: Contract, team: Team, words: ChatTexts) -> st
             return words(name, likely=likely_time(contract, words) or bound, bound=bound)
         case "shorter":
             return words("shorter_draft", bound=bound)
-        case "cost" if not team.engine.reasons:
+        case "cost" if likely_cost(contract) == "free":
             return words("cost_free")
         case "cost":
             cap = caps.cost_usd

@@ -102,6 +102,7 @@ def _limits(bound: dict[str, Order], pacing: Pacing) -> list[str]:
             f"up to {limits.most_at_once} while it keeps up" if limits.at_once and limits.most_at_once else "",
             f"{limits.calls_per_minute:.0f} calls a minute" if limits.calls_per_minute else "",
             f"{limits.tokens_per_minute:.0f} tokens a minute" if limits.tokens_per_minute else "",
+            "free" if one.free else "",
         ]
         lines.append(f"  {name:12} {', '.join(filter(None, parts))}")
     return ["Limits, over all jobs of this process (DOSSIER_MODEL_LIMITS)", *lines] if lines else []

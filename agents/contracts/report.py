@@ -370,6 +370,12 @@ class ReportDocument(Frozen):
             raise ValueError("a report that found nothing cites nothing")
         return self
 
+    @property
+    def limited(self) -> str:
+        """That search was limited and by what, as its head says it; empty where it was not."""
+        told = (tag.text.rstrip(".。") for tag in self.methodology.tags if tag.tag == "#DEGRADED_SEARCH")
+        return next((one for text in told for one in self.grade_reasons if one.startswith(text)), "")
+
 
 JobStatus = Literal["queued", "running", "blocked", "done", "failed", "cancelled"]
 BlockedReason = Literal["paused", "needs_rework", "awaiting_key", "version"]

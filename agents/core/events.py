@@ -172,6 +172,8 @@ class ReportWritten(Frozen):
     references: int
     unanswered: tuple[str, ...] = ()
     """Titles of parts whose question it leaves open, or answers in part."""
+    limited: str = ""
+    """That search was limited and by what, as its head says it."""
 
 
 Event = Annotated[

@@ -159,7 +159,8 @@ class ContractDrafts:
         seconds = [run.seconds for run in self.past if run.seconds]
         costs = [run.cost_usd for run in self.past if run.cost_usd is not None]
         guess = call_s * (1 + WRITING_IN_A_ROW) if reasons else OFFLINE_S
-        cost = (median(costs) if costs else None) if reasons else 0.0
+        paid = reasons and not set(self.means.models) <= set(self.means.free)
+        cost = (median(costs) if costs else None) if paid else 0.0
         return PastRun(median(seconds) if seconds else guess, cost)
 
     def pace(self) -> PaceSeen:

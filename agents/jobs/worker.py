@@ -187,8 +187,9 @@ class Worker:
         job.report = document
         unanswered = tuple(one.section for one in document.answers if one.section and one.status != "answered")
         written = ReportWritten(
-            grade=document.grade, title=document.title, references=len(document.references), unanswered=unanswered
-        )
+            grade=document.grade, title=document.title, references=len(document.references), unanswered=unanswered,
+            limited=document.limited,
+        )  # fmt: skip
         job.run.emit("job#report", written)
         judgement = outcome.truth.judgement
         if judgement is not None and judgement.verdict == "request_changes":

@@ -177,11 +177,16 @@ def listed_models() -> Mapping[str, Wire]:
     return listed
 
 
+def listed_price(name: str) -> Wire | None:
+    """Give the line of litellm's list of prices for a model; None where it is not in it, or without a price."""
+    price = listed_models().get(name) or listed_models().get(name.partition("/")[2])
+    return price if price and price.get("input_cost_per_token") is not None else None
+
+
 def listed_cost(name: str, answer: "ProviderAnswer") -> float | None:
     """Give the US dollars of an answer by litellm's list of prices; None where the model is not in it."""
-    model = name.partition("/")[2]
-    price = listed_models().get(name) or listed_models().get(model)
-    if not price or price.get("input_cost_per_token") is None:
+    price = listed_price(name)
+    if not price:
         return None
     (tokens_in, tokens_out), usage = answer.counted, answer.usage
     read, written = float(price["input_cost_per_token"]), float(price.get("output_cost_per_token") or 0.0)

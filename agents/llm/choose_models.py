@@ -35,8 +35,9 @@ from agents.core.settings import (
     key_of,
     own_address,
 )
-from agents.core.transport import ATTEMPTS
+from agents.core.transport import ATTEMPTS, LOOPBACK
 from agents.llm.capabilities import KeptWays
+from agents.llm.chat_completions import listed_price
 from agents.llm.litellm_errors import key_variable
 from agents.llm.litellm_model import LiteLLMModel
 from agents.llm.model_names import IS_SERVER, full_name, models_at, ollama_at, slots_at
@@ -163,6 +164,11 @@ class Choice:
         return self.provider in LOCAL
 
     @property
+    def free(self) -> bool:
+        """Nothing is paid for it: it runs on this computer, and no list has a price for its name."""
+        return at_home(self.provider, self.base) and not (listed_price(self.name) or {}).get("input_cost_per_token")
+
+    @property
     def usable(self) -> bool:
         """It could be asked: it has a key, runs where none is needed, or is signed in to by the machine."""
         return self.has_key or self.own_server or self.provider in _SIGNED_IN
@@ -243,6 +249,11 @@ def _by_keys(first: Choice) -> tuple[str, ...]:
     return tuple(one.name for one in found if one.provider != first.provider and not one.own_server)
 
 
+def at_home(provider: str, base: str) -> bool:
+    """Tell a provider that runs on this computer."""
+    return urlsplit(base).hostname in LOOPBACK if base else provider in LOCAL
+
+
 def _is_inside(host: str) -> bool:
     try:
         return not ipaddress.ip_address(host).is_global
@@ -278,7 +289,7 @@ def bind(
         slots = slots_at(choice.base) if choice.base and choice.stays_here else None
         return LiteLLMModel(
             choice.name, api_base=choice.base or None, schema_note=schema_note, retries=retries,
-            needs_key=choice.provider in _KEYED and not choice.own_server,
+            needs_key=choice.provider in _KEYED and not choice.own_server, free=choice.free,
             gate=pacing.gate(choice.provider, own_server=choice.own_server, slots=slots),
             callbacks=settings.litellm_callbacks, kept=kept,
         )  # fmt: skip

@@ -127,6 +127,7 @@ class LiteLLMModel:
         structured: the way of asking for JSON to begin with.
         retries: requests for one reply, at most.
         gate: gives out turns at the provider, to all of its callers; None lets every request pass.
+        free: nothing is paid for it; else an answer costs what the list of prices says.
         callbacks: names of litellm's own callbacks; each request tells them job, node, call and role.
         kept: what earlier starts found out of models.
     """
@@ -135,12 +136,12 @@ class LiteLLMModel:
 
     def __init__(
         self, name: str, *, schema_note: Callable[[str], str], api_base: str | None = None,
-        needs_key: bool = False, structured: ResponseForm = "schema",
+        needs_key: bool = False, free: bool = False, structured: ResponseForm = "schema",
         retries: int = ATTEMPTS, gate: RateLimiter | None = None,
         retry: RetryPolicy = RetryPolicy(longest_wait_s=math.inf), callbacks: tuple[str, ...] = (),
         kept: KeptWays | None = None,
     ) -> None:  # fmt: skip
-        self.name = name
+        self.name, self.free = name, free
         self.key_variable = key_variable(name)
         self._kept, self._kept_as = kept, f"{name} {api_base or ''}".strip()
         self._schema_note, self._api_base = schema_note, api_base
@@ -385,9 +386,9 @@ class LiteLLMModel:
     def _usage(self, answer: ProviderAnswer, estimated_in: int) -> Usage:
         """Give what an answer took; the request itself is counted with the others of its call."""
         tokens_in, tokens_out = answer.counted
-        cost = listed_cost(self.name, answer)
+        cost = 0.0 if self.free else listed_cost(self.name, answer)
         if not tokens_in + tokens_out:  # no figures given: estimates let the budget bind, their price is not known
-            tokens_in, cost = estimated_in, None
+            tokens_in, cost = estimated_in, cost if self.free else None
             tokens_out = estimated_tokens(answer.content + answer.thoughts + answer.called)
         return Usage(tokens_in=tokens_in, tokens_out=tokens_out, cost_usd=cost)
 

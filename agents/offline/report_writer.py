@@ -304,8 +304,6 @@ def frame(given: FrameInput) -> Frame:
     if not used:
         used |= found[0].numbers if found else set()
         sentences.insert(0, found[0].quoted() if found else first_words(given.facts[0]))
-    if found and given.degraded:
-        sentences.append(say(given.language, "degraded"))
     return Frame(
         title=title(given.question),
         summary=" ".join(sentences),

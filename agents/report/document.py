@@ -259,7 +259,9 @@ class _Report:
         reasons += [words.seed.format(url=url) for url in outcome.seed_failures]
         if "#DEGRADED_SEARCH" in outcome.tags:
             failures = (failure for node in making.nodes for record in node.searches for failure in record.failures)
-            failed, limited = "; ".join(dict.fromkeys(one.reason for one in failures)), words.tags["#DEGRADED_SEARCH"]
+            why = ((one.provider, one.reason.removeprefix(one.provider).strip()) for one in failures)
+            told = dict.fromkeys(f"{words.provider(name)} {words.reason(reason)}" for name, reason in why)
+            failed, limited = "; ".join(told), words.tags["#DEGRADED_SEARCH"]
             reasons.append(f"{limited.rstrip('.。')} ({failed})." if failed else limited)
         reasons += [words.step.format(message=problem.message) for problem in outcome.problems]
         reasons += making.stand_ins() if making.reasons else ()
@@ -299,9 +301,9 @@ class _Report:
         # What later rounds followed up for a question without an answer is told by that question.
         answered = all(one.status == "answered" for one in self.truth.answers)
         followed = [one.title.rstrip(".?!") for one in making.nodes if one.in_vain and one.note and answered]
-        # Figures of the whole report stand in Methodology, just above.
-        counted = set(making.whole_report())
-        lines = [line for line in reasons if line not in counted]
+        # Figures of the whole report, and that search was limited, stand in Methodology, just above.
+        said = (*making.whole_report(), self.words.tags["#DEGRADED_SEARCH"].rstrip(".。"))
+        lines = [line for line in reasons if not line.startswith(said)]
         lines += [self.words.unchecked] if cites and not self.truth.checks else []
         lines += making.weak_claims()
         lines += [self.words.in_vain.format(titles="; ".join(dict.fromkeys(followed)))] if followed else []

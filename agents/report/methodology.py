@@ -107,8 +107,6 @@ class Making:
         words, brief, listed = self.words, self.outcome.contract.brief, set(cited)
         yield paragraph(words.engine_model.format(engine=self.engine) if self.reasons else words.engine_none)
         yield from introduced("", self.stand_ins())
-        if "#DEGRADED_SEARCH" in {tag.tag for tag in data.tags}:
-            yield paragraph(words.degraded)
         if any(card.kind == "sample" for card in self.cards):
             yield paragraph(words.sample_note)
         if not self.searches:
@@ -394,6 +392,8 @@ def memory_lines(note: MemoryNote, words: Wording) -> Iterator[str]:
 def _range(line: ForecastLine, words: Wording) -> str:
     if line.low is None or line.high is None:
         return words.unknown
+    if line.unit == "USD" and not line.high:
+        return words.free
     ends = dict.fromkeys(words.number(value, "0.##") for value in (line.low, line.high))
     unit = line.unit if line.unit.casefold() not in line.name.casefold() else ""
     return f"{'–'.join(ends)} {unit}".strip()
@@ -408,6 +408,8 @@ def duration(seconds: float, words: Wording) -> str:
 
 def money(usd: float, words: Wording) -> str:
     """Write an amount in US dollars, without the sign that formulas use; small amounts with four places."""
+    if not usd:
+        return words.free
     return f"{words.number(usd, '0.0000' if 0 < usd < 0.1 else '0.00')} USD"
 
 

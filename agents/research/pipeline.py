@@ -77,6 +77,8 @@ class Means(Frozen):
     reasons: bool = True
     """False when only the offline engine is bound."""
     models: tuple[str, ...] = ()
+    free: tuple[str, ...] = ()
+    """Models for which nothing is paid."""
 
 
 def contract_of(
@@ -85,7 +87,7 @@ def contract_of(
 ) -> Contract:  # fmt: skip
     """Freeze brief and plans into the contract of a run, as large as the model's pace allows unless the plans are to stay."""
     return make_contract(
-        brief, plans, means.limits, reasons=means.reasons, challenge=challenge, models=means.models,
+        brief, plans, means.limits, reasons=means.reasons, challenge=challenge, models=means.models, free=means.free,
         retrievers=context.searched, pace=pace, smaller=smaller,
     )  # fmt: skip
 

@@ -811,7 +811,7 @@ parts.ResearchRun =
       const [held] = rest(job) || [];
       const head =
         job.ending === 'stopped' ? t('Stopped at {time}.', { time: clock(job.seconds) }) : held || t('Run ended.');
-      return [shape, tone, head, tail.filter(Boolean).join(', ')];
+      return [shape, tone, head, `${tail.filter(Boolean).join(', ')}. ${job.limited}`.trim()];
     }
 
     /** Whether an element has left the window of its scrolling frame, and where that begins. */
@@ -1016,7 +1016,7 @@ parts.ResearchRun =
           <div className={`ds ds-past ds-${tone}`} data-job={job.status}>
             {Icon(React, icon, 17)}
             <div>
-              <b>{head}</b> {tail}.{' '}
+              <b>{head}</b> {tail}{' '}
               <button type="button" className="ds-link" aria-expanded="false" onClick={() => setShow(true)}>
                 {t('Show tree')}
               </button>
@@ -1070,7 +1070,7 @@ parts.ResearchRun =
             </div>
             <Now
               over={over}
-              text={over ? summary(job).slice(2).join(' ') + '.' : told(job.feed.find(told) || { text: job.now })}
+              text={over ? summary(job).slice(2).join(' ') : told(job.feed.find(told) || { text: job.now })}
             />
             <Budget job={job} p={p} seconds={seconds} />
             {controls}

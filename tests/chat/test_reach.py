@@ -25,9 +25,9 @@ class Tried:
         return self.searcher.probed
 
 
-@pytest.mark.parametrize("reachable", [True, False])
-async def test_what_is_searched_and_what_leaves_is_said_once_and_only_when_it_is_known(tmp_path, reachable):
-    team = open_team(Settings(data_dir=tmp_path, model="offline", retriever="tavily,library"))
+@pytest.mark.parametrize(("reachable", "named"), [(True, ""), (False, ""), (False, "tavily")])
+async def test_what_is_searched_and_what_leaves_is_said_once_and_only_when_it_is_known(tmp_path, reachable, named):
+    team = open_team(Settings(data_dir=tmp_path, model="offline", retriever=named))
     told = []
     reach = WebReach(tell=told.append)
 
@@ -35,10 +35,13 @@ async def test_what_is_searched_and_what_leaves_is_said_once_and_only_when_it_is
     await team.close()
 
     (lines,) = told
-    if reachable:
+    assert ("Web search could not be reached from here" in lines) is not reachable
+    if reachable or named:
+        assert ("a run tries it again" in lines) is not reachable
+        assert "left out" not in lines
         assert "Search words go to" in lines
         assert "Nothing leaves this computer." not in lines
     else:
-        assert "Web search can't be reached from here" in lines
+        assert "so it is left out" in lines
         assert "Nothing leaves this computer." in lines
         assert "Search words go to" not in lines

@@ -480,7 +480,7 @@ def test_what_leaves_the_computer_is_said_as_it_is(tmp_path, hosts, tried, leave
 
     assert told.leaves == leaves
     assert told.cells[1].value == searches
-    assert ("can't be reached" in told.documents) == bool(tried)
+    assert ("could not be reached" in told.documents) == bool(tried)
 
 
 def test_a_model_provider_is_named_beside_the_search(tmp_path):
@@ -498,6 +498,7 @@ def test_a_model_provider_is_named_beside_the_search(tmp_path):
     [
         ("openai/qwen", "OPENAI_API_BASE", "http://127.0.0.1:8080/v1", False),
         ("openai/qwen", "OPENAI_API_BASE", "http://[::1]:8080/v1", False),
+        ("openai/gpt-4o", "OPENAI_API_BASE", "http://127.0.0.1:4000/v1", False),
         ("openai/qwen", "OPENAI_API_BASE", "http://models.example/v1", True),
         ("ollama/llama3", "", "", False),
         ("ollama/llama3", "OLLAMA_API_BASE", "http://models.example:11434", True),
@@ -518,10 +519,14 @@ def test_nothing_leaves_for_a_model_on_this_computer(tmp_path, monkeypatch, mode
         monkeypatch.setenv(name, value)
     if variable:
         monkeypatch.setenv(variable, address)
-    told = about(open_team(load(tmp_path / "none")))
+    team = open_team(load(tmp_path / "none"))
+    told = about(team)
     assert ("Nothing leaves" not in told.leaves) == leaves
     assert told.cells[2].value == ("Questions and passages" if leaves else "Nothing")
-    assert told.cells[0].note == (f"Asked at {address or 'Anthropic'}" if leaves else "On this computer")
+    # What is called like a model with a price may be a way to that model.
+    here = "On this computer" if model == "openai/gpt-4o" else "Free, on this computer"
+    assert told.cells[0].note == (f"Asked at {address or 'Anthropic'}" if leaves else here)
+    assert (team.drafts.usual().cost_usd == 0) == told.cells[0].note.startswith("Free")
 
 
 def test_who_is_asked_when_a_model_fails_is_named_beforehand(tmp_path, monkeypatch):

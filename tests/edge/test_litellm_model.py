@@ -190,6 +190,13 @@ async def test_a_known_model_has_a_cost(httpserver, model):
     assert (await model("openai/gpt-4o").reply(request())).usage.cost_usd == pytest.approx(11 * 2.5e-6 + 5 * 1e-5)
 
 
+@pytest.mark.parametrize("usage", [{"prompt_tokens": 11, "completion_tokens": 5}, None])
+async def test_a_model_that_is_not_paid_for_costs_nothing(httpserver, model, usage):
+    answers(httpserver, body(usage=usage))
+
+    assert (await model(free=True).reply(request())).usage.cost_usd == 0
+
+
 async def test_tokens_are_estimated_where_the_provider_gives_none(httpserver, model):
     answers(httpserver, body(usage=None))
 

@@ -51,6 +51,17 @@ def test_challenge_and_rework_are_in_every_figure_that_they_move():
     assert "challenge" not in without["Searches"].basis
 
 
+def test_models_for_which_nothing_is_paid_are_forecast_as_free_and_any_other_as_unknown():
+    def cost(*models):
+        made = make_contract(BRIEF, (plan(),), CapOverrides(), reasons=True, models=models, free=("here",))
+        forecast = with_likely(made.forecast, (), None)
+        return next(line.likely for line in forecast.lines if line.name == "Cost")
+
+    assert cost("here") == 0
+    assert cost("here", "elsewhere") is None
+    assert cost() is None
+
+
 def test_a_plan_without_claims_is_forecast_those_that_reading_brings_up():
     assert "of up to 4 claims" in forecast(claims=0)["Searches"].basis
 

@@ -315,7 +315,7 @@ def test_an_unknown_cost_is_never_zero():
     free = build("job", world.outcome(), Actual(cost_usd=0.0), engine="e", reasons=True).markdown
 
     assert row == "| Cost | unknown | unknown |"
-    assert "| Cost | unknown | 0.00 USD |" in free
+    assert "| Cost | unknown | free |" in free
 
 
 def test_figures_are_written_as_the_language_of_the_report_does():

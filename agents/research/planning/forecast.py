@@ -51,12 +51,13 @@ NONE = Range()
 
 
 def forecast_of(
-    brief: Brief, plans: tuple[Plan, ...], caps: Caps, *, reasons: bool, challenge: bool = True, call_s: float | None = None
+    brief: Brief, plans: tuple[Plan, ...], caps: Caps, *, reasons: bool, challenge: bool = True, call_s: float | None = None,
+    paid: bool = True,
 ) -> Forecast:  # fmt: skip
     """Forecast nodes, searches, sources, model calls, tokens, minutes and cost, each with what it rests on.
 
     The caps hold for challenge and collecting together. `call_s` are the seconds of one model call as observed; without them
-    a first guess is made.
+    a first guess is made. Nothing is `paid` where all models run on this computer.
     """
     leaves = [leaf for plan in plans for leaf in plan.root.leaves()]
     searched = [leaf for leaf in leaves if not leaf.known_facts]  # the others are answered by earlier research
@@ -115,13 +116,15 @@ def forecast_of(
         f"up to {slow_factor:g} times as long with a slow provider; the time budget is the bound"
     )
     tokens = Range(calls.low * TOKENS_PER_CALL / 2, calls.high * TOKENS_PER_CALL)
-    paid = f"these tokens at the provider's prices; counted while it runs{money}"
+    priced = f"these tokens at the provider's prices; counted while it runs{money}"
     return Forecast(lines=(
         *lines,
         _line("Model calls", calls, f"{stages}: {each}"),
         _line("Tokens", tokens, f"{stages}: up to {TOKENS_PER_CALL:,} a call{bound}"),
         _line("Time", Range(round(min(in_a_row * each_s / 60, slow), 1), round(slow, 1)), in_time, "min"),
-        ForecastLine(name="Cost", low=None, high=None, unit="USD", basis=paid),
+        ForecastLine(name="Cost", low=None, high=None, unit="USD", basis=priced)
+        if paid
+        else _line("Cost", NONE, "the model runs on this computer", "USD"),
     ))  # fmt: skip
 
 

@@ -95,7 +95,8 @@ def with_leaves(node: Node, change: Callable[[Leaf], Leaf | None]) -> Node:
 
 def make_contract(
     brief: Brief, plans: tuple[Plan, ...], limits: CapOverrides, *, reasons: bool, challenge: bool = True,
-    models: tuple[str, ...] = (), retrievers: tuple[str, ...] = (), pace: PaceSeen = PaceSeen(), smaller: bool = True,
+    models: tuple[str, ...] = (), free: tuple[str, ...] = (), retrievers: tuple[str, ...] = (), pace: PaceSeen = PaceSeen(),
+    smaller: bool = True,
 ) -> Contract:  # fmt: skip
     """Freeze brief and plans into a contract, each plan fitted to its share of the caps and to the pace of the model.
 
@@ -109,11 +110,11 @@ def make_contract(
     if pace.call_s is not None and caps.minutes is not None and smaller:
         calls = int(60 * caps.minutes / pace.call_s * pace.at_once) - FEW_CALLS
         plans = tuple(_smaller(plan, max(2, calls // len(plans))) for plan in plans)
-    return Contract(
-        brief=brief, plans=plans, caps=caps, retrievers=retrievers,
-        forecast=forecast_of(brief, plans, caps, reasons=reasons, challenge=challenge, call_s=pace.call_s),
-        models=tuple(dict.fromkeys((*models, *(name for _, name in brief.models)))),
-    )  # fmt: skip
+    models = tuple(dict.fromkeys((*models, *(name for _, name in brief.models))))
+    forecast = forecast_of(
+        brief, plans, caps, reasons=reasons, challenge=challenge, call_s=pace.call_s, paid=not (models and set(models) <= set(free))
+    )
+    return Contract(brief=brief, plans=plans, caps=caps, retrievers=retrievers, forecast=forecast, models=models)
 
 
 KEPT_BACK = 2

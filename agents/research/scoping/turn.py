@@ -110,7 +110,8 @@ async def take_turn(
         on_text = _unheard  # what it says is shown once it is known to tell nothing that nobody has looked up
     asked: RoleAnswer[ScopingTurn] = await context.ask(role, given, deadline or Deadline(), on_text)
     turn = asked.output
-    queries = tuple(_within(_code_verdict(query, max_depth), scope.queries, text) for query in turn.queries)
+    judged = (_code_verdict(query, max_depth, padded=context.models[role.name].reasons) for query in turn.queries)
+    queries = tuple(_within(query, scope.queries, text) for query in judged)
     feasible = bool(queries) and all(query.feasible for query in queries)
     note = asked.as_event("talk").note()
     said = (Turn(speaker="manager", text=turn.reply),) if turn.reply else ()
@@ -131,11 +132,12 @@ async def _unheard(_: str) -> None:
     """Show nothing of a reply while it is written."""
 
 
-def _code_verdict(query: Query, max_depth: int) -> Query:
+def _code_verdict(query: Query, max_depth: int, *, padded: bool) -> Query:
+    """Judge the depth; why a query is feasible is told by its plan, and by a model in words that say nothing."""
     if query.feasible and query.depth_estimate > max_depth:
         reason = f"That is more than one run can do. {query.reason}"
         return query.model_copy(update={"feasible": False, "reason": reason})
-    return query
+    return query.model_copy(update={"reason": query.text}) if padded and query.feasible else query
 
 
 def _within(query: Query, before: Sequence[Query], said: str) -> Query:
