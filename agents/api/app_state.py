@@ -119,9 +119,7 @@ def asked_of(team: Team, models: tuple[str, ...] | None = None) -> tuple[str, ..
     asked = team.engine.names if models is None else models
     providers = dict.fromkeys(name.partition("/")[0] for name in asked if name != OFFLINE and team.engine.reasons)
     bases = {one: team.settings.api_base if one == "openai" else own_address(one) for one in providers}
-    away = [
-        one for one, base in bases.items() if not at_home(one, base)
-    ]
+    away = [one for one, base in bases.items() if not at_home(one, base)]
     return tuple(bases[one] or PROVIDERS.get(one, one) for one in away)
 
 

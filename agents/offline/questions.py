@@ -141,11 +141,11 @@ def _apart(sentence: str) -> list[str]:
 
 @cache
 def _joint() -> re.Pattern[str]:
-    """Where a second question, or order, is joined on within one sentence."""
-    lead = r"(?:(?:by|to|in|at|on|for|from|since|with|of|um|seit|mit|von|zu|à|de|dans|depuis|a|desde|con|por)\s+)?"
-    verbs = r"(?:do|does|did|is|are|was|were|will|should|name|list|explain|describe|compare|nenne|nomme[rz]?|explica)\b"
+    """Where a second question, or order, is joined on within one sentence: by a word, or as an entry of a list."""
+    ask, verb, entry, lead = (listed(one).pattern for one in ("ask", "joined", "entry", "before_ask"))
     return re.compile(
-        rf"\s*[,;]?\s+(?:and|or|as well as|und|oder|sowie|et|ou|y|e|o)\s+(?={lead}(?:{listed('ask').pattern}|{verbs}))",
+        rf"\s*[,;]?\s+(?:and|or|as well as|und|oder|sowie|et|ou|y|e|o)\s+(?=(?:{lead}\s+)?(?:{ask}|{verb}))"
+        rf"|,\s+(?={entry}[^,]*(?:$|,\s+(?:and|or|und|oder|{entry})(?!\w)))",
         re.IGNORECASE,
     )
 
@@ -153,12 +153,15 @@ def _joint() -> re.Pattern[str]:
 def _parts(sentence: str) -> list[str]:
     """Cut a sentence into the questions that it asks: `…, and who founded each of them?` is two."""
     parts: list[str] = []
-    start = 0
+    start, asked = 0, opening("ask").match(sentence) or opening("yes_no").match(sentence)
     for match in _joint().finditer(sentence):
-        if terms(sentence[start : match.start()]) and len(sentence[match.end() :].split()) > 1:
-            parts.append(sentence[start : match.start()])
+        part, rest = sentence[start : match.start()], sentence[match.end() :]
+        whole = (terms(part) or len(part.split()) > 2) and len(rest.split()) > 1
+        if whole and (asked or match[0].strip() != ","):
+            parts.append(part)
             start = match.end()
-    return [part for part in (*parts, sentence[start:]) if part.strip(_TRIM)]
+    marked = [f"{part}?" if "?" in sentence and opening("yes_no").match(part) else part for part in parts]
+    return [part for part in (*marked, sentence[start:]) if part.strip(_TRIM)]
 
 
 def _compared(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -223,7 +226,7 @@ _OR = re.compile(r"\b(?:or|oder|ou|o)\b", re.IGNORECASE)
 _WHICH = re.compile(r"\b(?:which|what|welche\w*|quel\w*|qué|cuál\w*)\b", re.IGNORECASE)
 _EACH = re.compile(r"\b(?:each|both|respective\w*|jeweils|beide\w*|chacun\w*|cada un[oa])\b", re.IGNORECASE)
 _EACH_OF = re.compile(r"\b((?:each|both)(?: of (?:them|these|those|the \w+))?)\b", re.IGNORECASE)
-_POINTING = re.compile(
+POINTING = re.compile(
     r"\b(?:it|its|they|them|their|he|she|his|her|these|those|each|both|one|sie|ihr\w*|diese\w*|beide\w*|ils?|elles?|ellos|ellas)\b",
     re.IGNORECASE,
 )
@@ -322,9 +325,10 @@ def _read(text: str) -> Question:
         and not word.isdigit()
     )
     short = frozenset(one.upper() for one in abbreviations(text, tuple(found)) if len(one) > 2)
-    if (
-        kind := _kind(text, len(each))
-    ) == "differ":  # its answer tells two ways of counting, and need not call them that
+    kind = _kind(text, len(each))
+    if done := opening("doer").match(text):
+        matter |= {root(done[0].split()[-1].casefold())}  # however common the word, an answer says what was done
+    if kind == "differ":  # its answer tells two ways of counting, and need not call them that
         shown = " ".join(match[0] for match in listed("differ_asked").finditer(text))
         matter -= {root(word) for word in plain_words(text) if is_no_thing(word) or word in shown.casefold().split()}
     return Question(text, kind, each, matter, short, language, tuple(apart.values())[::-1], each)
@@ -356,11 +360,8 @@ def is_nationality(word: str) -> bool:
 
 def nationalities(text: str) -> frozenset[str]:
     """Give the roots of the words that say of which country somebody or something is: `English`, no `musician`."""
-    return frozenset(
-        root(word.casefold())
-        for word in re.findall(r"[^\W\d_]+", text)
-        if word[:1].isupper() and is_nationality(word.casefold())
-    )
+    said = (word.casefold() for word in re.findall(r"[^\W\d_]+", text) if word[:1].isupper())
+    return frozenset(root(word) for word in said if is_nationality(word))
 
 
 def plain_words(text: str) -> list[str]:
@@ -414,7 +415,7 @@ def is_linked(question: str) -> bool:
 
 def points(question: str) -> bool:
     """Tell a question that names nothing and can't be read alone: `Who founded each of them?`."""
-    return bool(_POINTING.search(question)) and not any(part.names for part in parts_of(question))
+    return bool(POINTING.search(question)) and not any(part.names for part in parts_of(question))
 
 
 def standalone(question: str, whole: str) -> str:

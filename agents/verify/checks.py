@@ -229,6 +229,10 @@ class StanceVerdict:
     """Plain sentences; at least one."""
 
 
+_ROW = re.compile(r"([^:;]{1,60}): ([^;]{1,80}); [^:;]{1,60}: ")
+"""A row of a table, told with the heads of its cells: what it is about stands in the first."""
+
+
 def stance(claim: str, fact: str, *, language: str = "en", context: Sequence[str] = ()) -> StanceVerdict:
     """Judge a fact's stance on a claim from the two texts alone.
 
@@ -248,7 +252,9 @@ def stance(claim: str, fact: str, *, language: str = "en", context: Sequence[str
 @lru_cache(maxsize=4_096)
 def _stance(claim: str, fact: str, language: str, context: tuple[str, ...]) -> StanceVerdict:
     source, mine = read(fact, language), read(claim, language)
-    if not source.units or not mine.units:
+    rows = [_ROW.match(text) for text in (claim, fact)]
+    other_row = all(rows) and len({row[1] for row in rows if row}) == 1 < len({row[2] for row in rows if row})
+    if other_row or not source.units or not mine.units:
         return StanceVerdict("unrelated", 1.0, (reason("nothing", language),))
     known = named_words(context, language) if context else frozenset()
     compared = [compare(unit, source, language, known) for unit in mine.units]

@@ -197,12 +197,6 @@ def test_the_summary_gives_both_sides_of_a_dispute_wherever_one_of_them_stands()
     assert re.search(r"\[f2\].*\[f3\].*in 1990.”\[f1\]", found.summary)
 
 
-def test_limited_search_is_said_in_the_summary() -> None:
-    found = framed(("Office", "2021", OFFICE), degraded=True)
-
-    assert found.summary.endswith("Search capabilities were limited; answer is based on partial information.")
-
-
 @pytest.mark.parametrize(
     "question",
     [

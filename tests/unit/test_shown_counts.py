@@ -102,6 +102,16 @@ def test_a_part_that_stands_in_plan_and_question_is_listed_once() -> None:
     assert sum(one.startswith("Which differences") for one in listed) == 1
 
 
+def test_a_part_that_only_points_is_listed_as_the_plan_words_it() -> None:
+    leaf = Leaf(title="l", objective="o", questions=("Who used the ferry line?",), searches=("s",))
+    plan = Plan(
+        query="Was the ferry line closed, and who used it?", root=Node(title="r", objective="o", children=(leaf,))
+    )
+    bound = contract().model_copy(update={"plans": (plan,)})
+    listed = [one.question for one in answers_of(bound, (CLOSURES,))]
+    assert listed == ["Was the ferry line closed?", "Who used the ferry line?"]
+
+
 def test_a_word_that_only_the_plan_uses_makes_no_question_incomplete_and_one_of_the_user_does() -> None:
     def told(query: str) -> dict[str, str]:
         leaf = Leaf(

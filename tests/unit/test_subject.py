@@ -326,3 +326,51 @@ def test_what_makes_figures_differ_is_told_in_german_too():
     told = [answer_of(part, [Told("f1", said, "Seegrasflächen", "Zahlen zu Seegrasflächen")])[0] for said in words]
 
     assert (part.kind, told) == ("differ", ["answered", "partly"])
+
+
+@pytest.mark.parametrize(
+    ("question", "texts"),
+    [
+        (
+            "Did the night buses pay off, who used them, and which lines should stay?",
+            ["Did the night buses pay off?", "who used them", "which lines should stay?"],
+        ),
+        (
+            "Wie hoch ist die Brücke, wann wurde sie gebaut und wer zahlt?",
+            ["Wie hoch ist die Brücke", "wann wurde sie gebaut", "wer zahlt?"],
+        ),
+        ("Where did the people, when the war ended, go?", ["Where did the people, when the war ended, go?"]),
+        (
+            "How was the bridge, which was built in 1930, financed, and who paid?",
+            ["How was the bridge, which was built in 1930, financed", "who paid?"],
+        ),
+        ("Was weiß man darüber, wann sie gebaut wurde?", ["Was weiß man darüber, wann sie gebaut wurde?"]),
+    ],
+)
+def test_questions_in_a_row_need_an_answer_each_and_a_clause_that_says_more_of_a_word_is_none(question, texts):
+    assert [part.text for part in parts_of(question)] == texts
+
+
+BUSES = "Night buses in Harwick: evaluation of the trial"
+
+
+@pytest.mark.parametrize(
+    ("question", "quote"),
+    [
+        ("Did the night buses pay off?", "Line: N1; Length, km: 11.2; Buses per night: 4."),
+        (
+            "Who used the night buses?",
+            "Our comparison with the town of Merrow, which has no night buses, shows a fall.",
+        ),
+        ("Who used the night buses?", "Marta Osei and Daniel Thorn, Harwick Transport Institute."),
+    ],
+)
+def test_what_only_the_title_says_answers_no_question_for_one_thing(question, quote):
+    part = one(question)
+    assert not answers(part, quote, BUSES)
+    assert not is_about(part, quote, BUSES)
+
+
+def test_words_that_say_more_than_the_title_answer_a_question_that_names_nothing():
+    assert answers(one("Who used the night buses?"), "Nurses of Saint Anne used the night buses.", BUSES)
+    assert answers(one("Did the night buses pay off?"), "The night buses paid off within two years.", BUSES)

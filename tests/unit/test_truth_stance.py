@@ -90,3 +90,11 @@ def test_another_thing_said_of_the_same_contradicts(claim, fact, language):
 
 def test_nothing_to_compare_is_unrelated():
     assert stance("The line was closed.", "").stance == "unrelated"
+
+
+def test_rows_of_one_table_about_different_things_do_not_contradict_each_other():
+    rows = [f"Line: N{n}; Length, km: {n}.2; Stops: 2{n}; Cost per year, euros: {n}90,000." for n in (1, 2)]
+    corrected = rows[0].replace("190,000", "240,000")
+
+    assert stance(rows[0], rows[1], context=("Night buses",)).stance == "unrelated"
+    assert stance(rows[0], corrected, context=("Night buses",)).stance == "contradicts"

@@ -112,7 +112,13 @@ def make_contract(
         plans = tuple(_smaller(plan, max(2, calls // len(plans))) for plan in plans)
     models = tuple(dict.fromkeys((*models, *(name for _, name in brief.models))))
     forecast = forecast_of(
-        brief, plans, caps, reasons=reasons, challenge=challenge, call_s=pace.call_s, paid=not (models and set(models) <= set(free))
+        brief,
+        plans,
+        caps,
+        reasons=reasons,
+        challenge=challenge,
+        call_s=pace.call_s,
+        paid=not (models and set(models) <= set(free)),
     )
     return Contract(brief=brief, plans=plans, caps=caps, retrievers=retrievers, forecast=forecast, models=models)
 

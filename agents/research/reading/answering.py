@@ -74,6 +74,11 @@ def is_about(question: reader.Question, quote: str, title: str = "", head: str =
             or share(question.matter, quote) > 0
             or _near(question, quote, title)
         )
+    # What the title says every sentence of a document is about: one that answers for one thing says more of what is asked.
+    more = frozenset(word for word in question.matter if not _says(word, title))
+    narrow = question.kind in reader.LOOKUPS or question.kind == "yes_no"
+    if narrow and more and not share(more, quote):
+        return False
     return _shares_talk(question, f"{quote} {title} {head}", SAME_TALK)
 
 
@@ -171,7 +176,7 @@ def answers(question: reader.Question, quote: str, title: str = "", head: str = 
         asked -= reader.nationalities(question.text)  # who is English is told from who is American
     # Of the spouse of a film's director, words on some spouse say nothing because the film's first words name a director.
     near = " ".join((quote, *lead)) if question.kind == "who" and len(_WHOSE.findall(question.text)) > 1 else around
-    if share(asked, near) < (OF_THE_MATTER if question.kind in reader.PAIRED else NEARLY_ALL):
+    if share(asked, near) < (OF_THE_MATTER if question.kind in reader.PAIRED and question.names else NEARLY_ALL):
         return False
     said_before = " ".join(lead)
     new = frozenset(word for word in question.matter if not lead or not share(frozenset({word}), said_before))

@@ -111,7 +111,7 @@ class _Sweep:
         kept_back = int(FOR_LINKS * budget)
         ordered = choice.turns(hits, lambda hit: publisher(hit.url, None))  # documents of a library are each a site
         first, later = ordered[: budget - kept_back], ordered[budget - kept_back :]
-        self._tell("reading", Said("{n} candidates", n=len(first)))
+        self._tell("reading", Said("{n} {n:candidate|candidates}", n=len(first)))
         await self._fetch(first)
         linked = [] if self._late() else await self._linked(hits)
         more = [*linked[:kept_back], *later[: max(0, kept_back - len(linked))]]
@@ -243,7 +243,9 @@ class _Sweep:
         if not chosen.kept and records and len(failed) == len(records):
             status, note = "failed", Said("every search failed")
         elif not chosen.kept:
-            note = Said("none of {n} candidates is to the point" if found else "no document matches", n=found)
+            note = Said(
+                "none of {n} {n:candidate|candidates} is to the point" if found else "no document matches", n=found
+            )
         elif facts and (self.problems or failed):
             missing = Said("{n} of its steps failed", n=len(self.problems) + len(failed))
             status, note = "partial", Said.row(note, missing)

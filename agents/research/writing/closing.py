@@ -15,7 +15,7 @@ from agents.contracts.plan import ReflectionInput, ReflectionResponse
 from agents.core.events import JobChanged
 from agents.core.port import Ctx, computed, together
 from agents.core.time_policy import FRAME_SHARE, REFLECTION_SHARE
-from agents.offline.questions import Question, parts_of, read_alone
+from agents.offline.questions import POINTING, Question, parts_of, plain_words, points, read_alone
 from agents.research.challenge.challenge import Challenged, ChallengeGiven
 from agents.research.loop.after_reading import MOVED, at_hand, verdict_line
 from agents.research.loop.loop_decision import parts_in, sources_of
@@ -204,16 +204,26 @@ def answers_of(contract: Contract, findings: tuple[Finding, ...]) -> tuple[Quest
     found: dict[Hashable, QuestionAnswer] = {}
     for plan, finding in zip(contract.plans, findings, strict=True):
         rows = told_by(finding.all_facts(), {card.id: card for card in finding.all_sources()})
-        asked_for = [(read_alone(part), part, "") for part in parts_of(plan.query)]
-        for leaf in plan.root.leaves():
-            if leaf.discovery or leaf.priority == "low":
-                continue  # background is no part of the answer
-            for question in leaf.spec.questions if leaf.spec else leaf.questions:
-                parts = parts_of(question)
-                asked_for += [(question if len(parts) == 1 else read_alone(one), one, leaf.title) for one in parts]
+        # Background is no part of the answer.
+        leaves = [leaf for leaf in plan.root.leaves() if not leaf.discovery and leaf.priority != "low"]
+        planned = [(text, leaf.title) for leaf in leaves for text in (leaf.spec or leaf).questions]
+        as_planned = (
+            _as_planned(part, [one for text, _ in planned for one in parts_of(text)]) for part in parts_of(plan.query)
+        )
+        asked_for = [(read_alone(part), part, "") for part in as_planned]
+        for question, title in planned:
+            parts = parts_of(question)
+            asked_for += [(question if len(parts) == 1 else read_alone(one), one, title) for one in parts]
         for text, part, section in asked_for:
             _add(found, text, part, rows, section)
     return tuple(one for one in found.values() if one.asked or one.status != "partly")
+
+
+def _as_planned(part: Question, planned: list[Question]) -> Question:
+    """Give a part that only points as the plan words it: `Who used them?` as `Who used the night buses?`."""
+    said = set(plain_words(POINTING.sub("", part.text)))
+    named = (one for one in planned if points(part.text) and said <= set(plain_words(one.text)))
+    return next(named, part)
 
 
 def _add(found: dict[Hashable, QuestionAnswer], text: str, part: Question, rows: list[Told], section: str) -> None:
