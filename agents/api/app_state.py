@@ -21,8 +21,8 @@ from agents.contracts.frozen import Frozen, digest
 from agents.core.errors import TooMany
 from agents.core.settings import OFFLINE, Settings, own_address
 from agents.jobs.job import Job
-from agents.llm.choose_models import at_home
 from agents.llm.model_names import find_servers
+from agents.llm.pacing import at_home
 from agents.team import Team
 
 OFFLINE_LINE = (

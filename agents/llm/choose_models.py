@@ -35,13 +35,13 @@ from agents.core.settings import (
     key_of,
     own_address,
 )
-from agents.core.transport import ATTEMPTS, LOOPBACK
+from agents.core.transport import ATTEMPTS
 from agents.llm.capabilities import KeptWays
 from agents.llm.chat_completions import listed_price
 from agents.llm.litellm_errors import key_variable
 from agents.llm.litellm_model import LiteLLMModel
 from agents.llm.model_names import IS_SERVER, full_name, models_at, ollama_at, slots_at
-from agents.llm.pacing import LOCAL, Pacing
+from agents.llm.pacing import LOCAL, Pacing, at_home
 from agents.offline import OfflineModel
 
 REST_S: dict[ModelFault, float] = {
@@ -247,11 +247,6 @@ def _by_keys(first: Choice) -> tuple[str, ...]:
         return ()
     found = (choice_of(model) for variable, model in KEY_NAMES if has_key(variable))
     return tuple(one.name for one in found if one.provider != first.provider and not one.own_server)
-
-
-def at_home(provider: str, base: str) -> bool:
-    """Tell a provider that runs on this computer."""
-    return urlsplit(base).hostname in LOOPBACK if base else provider in LOCAL
 
 
 def _is_inside(host: str) -> bool:

@@ -11,13 +11,21 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from agents.core.port import Pace
+from agents.core.transport import LOOPBACK
 
 WINDOW_S = 60.0  # rates count what was sent in the last so many seconds
 
 LOCAL = frozenset({"ollama", "ollama_chat", "llamafile", "lm_studio", "hosted_vllm", "vllm", "xinference", "local"})
 """Providers, as litellm names them, that run on the user's own machines."""
+
+
+def at_home(provider: str, base: str) -> bool:
+    """Tell a provider that runs on this computer."""
+    return urlsplit(base).hostname in LOOPBACK if base else provider in LOCAL
+
 
 OTHERS = Pace(at_once=8, calls_per_minute=300)  # a provider of which nothing is known
 
