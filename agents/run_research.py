@@ -161,7 +161,7 @@ async def plan_run(team: Team, task: str, wish: RunOptions, owner: str = "") -> 
     left = max(LEAST_RUN_S, limits.max_execution_time_s - (team.clock() - started))
     query = Query(text=text, feasible=True, reason="One short run settles it.", depth_estimate=1)
     brief = Brief(
-        question=text, queries=(query,), language=drafted.language or language_of(text), query_type=drafted.query_type,
+        question=text, queries=(query,), language=drafted.language or language_of(text, asked=True), query_type=drafted.query_type,
         tier=tier, minutes=min(1440.0, limits.max_execution_time_s / 60), seed_urls=seeds_in(text),
         max_cost_usd=team.settings.max_cost_usd, memory=LOCAL_OWNER if wish.memory else None, today=team.today(),
     )  # fmt: skip
@@ -196,7 +196,7 @@ async def _draft(team: Team, context: RunContext, task: str, wish: RunOptions, u
     if team.models[FLAT_PLANNER.name].reasons and not asks_for_facts(task):
         given = FlatPlanInput(
             task=task, tier=wish.tier, max_queries=wish.max_queries or team.settings.max_queries or MAX_QUERIES,
-            survey=await context.survey(task), language=language_of(task), today=context.today,
+            survey=await context.survey(task), language=language_of(task, asked=True), today=context.today,
         )  # fmt: skip
         if (ahead := team.drafts.look_ahead(task)) is not None:
             context.look_ahead(ahead).allow()

@@ -59,7 +59,7 @@ async def brief_of(team: Team, sent: JobRequest) -> contracts.Brief:
     unjudged = {"feasible": True, "reason": "Not judged beforehand; its plan decides.", "depth_estimate": 1}
     domains, dates = sent.domains or [], sent.dates or Dates()
     brief = contracts.Brief(
-        question="\n".join(texts), language=sent.language or language_of(texts[0]), minutes=minutes,
+        question="\n".join(texts), language=sent.language or language_of(texts[0], asked=True), minutes=minutes,
         mode=sent.mode or "standard", tier=sent.complexity_tier,
         queries=tuple(contracts.Query.model_validate({"text": text, **unjudged}) for text in texts),
         domains=tuple(domain for domain in domains if not domain.startswith("-")),

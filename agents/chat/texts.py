@@ -86,7 +86,7 @@ def speaks(message: str, before: str = "") -> str:
     """Tell in which language to answer: that of the message, or as before where it is too short to tell."""
     if len(message.split()) < 4 and before:
         return before
-    return ChatTexts(language_of(message)).language
+    return ChatTexts(language_of(message, asked=True)).language
 
 
 # ---- reading

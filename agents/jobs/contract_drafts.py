@@ -77,7 +77,10 @@ class ContractDrafts:
             return  # where one call waits for the other, the manager's comes first and has its whole time
         query = Query(text=text, feasible=True, reason="taken as it stands", depth_estimate=1)
         assumed = scope.model_copy(
-            update={"question": text, "queries": (query,), "language": language_of(text), "seed_urls": seeds_in(text)}
+            update={
+                "question": text, "queries": (query,), "language": language_of(text, asked=True),
+                "seed_urls": seeds_in(text),
+            }
         )
         while len(self._ahead) >= MOST_AHEAD:
             self._ahead.pop(next(iter(self._ahead))).cancel()
@@ -109,7 +112,7 @@ class ContractDrafts:
         unused: tuple[Spent, ...] = ()
         # What the talk has changed since is another question.
         first = sum(turn.speaker == "user" for turn in scope.turns) == 1
-        as_asked = first and len(scope.queries) == 1 and language_of(scope.question) == scope.language
+        as_asked = first and len(scope.queries) == 1 and language_of(scope.question, asked=True) == scope.language
         if ahead is not None and as_asked:
             drafted = await ahead
             renamed = tuple(plan.model_copy(update={"query": scope.queries[0].text}) for plan in drafted.plans)

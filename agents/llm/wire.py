@@ -178,10 +178,10 @@ async def gather(pieces: AsyncGenerator[Wire], answer: ProviderAnswer, on_text: 
             async for chunk in pieces:
                 waiting += answer.take(chunk)
                 if on_text is not None and waiting and loop.time() - sent_at >= BATCH_S:
+                    sent_at = loop.time()  # also where nothing is new: what is there is read from its beginning each time
                     news, waiting = reader.feed(waiting), ""
                     if news:
                         await on_text(news)
-                        sent_at = loop.time()
     except BROKEN_OFF:  # some servers close without a word that this is the end
         if not answer.is_whole:
             raise

@@ -245,15 +245,18 @@ def _unaccented(word: str) -> str:
     return _ACCENT.sub("", unicodedata.normalize("NFD", word))
 
 
-def language_of(text: str) -> str:
-    """Guess the language of `text` as an ISO 639-1 code: by script, then by stop words; `en` when nothing speaks."""
-    return _language_of(text[:_SAMPLE])
+def language_of(text: str, *, asked: bool = False) -> str:
+    """Guess the language of `text` as an ISO 639-1 code: by script, then by stop words; `en` when nothing speaks.
+
+    What somebody `asked` is told by its letters too where stop words leave neighbours level: the report is in its language.
+    """
+    return _language_of(text[:_SAMPLE], asked)
 
 
 @lru_cache(maxsize=8_192)
-def _language_of(sample: str) -> str:
+def _language_of(sample: str, asked: bool) -> str:
     if sample.isascii():
-        return _latin_language(sample)
+        return _latin_language(sample, asked)
     counts = Counter({language: len(letters.findall(sample)) for language, letters in _LETTERS.items()})
     latin = len(_LATIN.findall(sample))
     # One character of Chinese or Japanese says as much as two or three Latin letters.
@@ -262,7 +265,7 @@ def _language_of(sample: str) -> str:
     language, most = counts.most_common(1)[0]
     if most > latin / 2 and most:
         return _relative(language, sample)
-    return _latin_language(sample)
+    return _latin_language(sample, asked)
 
 
 def _relative(language: str, sample: str) -> str:
@@ -273,14 +276,14 @@ def _relative(language: str, sample: str) -> str:
     return language
 
 
-def _latin_language(sample: str) -> str:
+def _latin_language(sample: str, asked: bool) -> str:
     told = words(sample)
     first = _grammar_of().get(told[0], ()) if told and sample.rstrip().endswith("?") else ()
     if len(first) == 1:  # a question begins in its own language, whatever it names
         return first[0]
     scores = Counter(language for word in told for language in _grammar_of().get(word, ()))
     best, other, *_ = sorted(_LATIN_LANGUAGES, key=lambda language: -scores[language])  # the first of equals: English
-    if len(told) <= CLEARLY or scores[best] - scores[other] >= (1 if sample.isascii() else CLEARLY):
+    if not asked or len(told) <= CLEARLY or scores[best] - scores[other] >= (1 if sample.isascii() else CLEARLY):
         return best
     return _by_letters(sample, scores)
 

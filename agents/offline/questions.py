@@ -306,7 +306,7 @@ def _of_one(text: str, name: str, names: Sequence[str]) -> str:
 
 
 def _read(text: str) -> Question:
-    language = language_of(text)
+    language = language_of(text, asked=True)
     found = [name for name in names_by_form(text, language) if name.sure and not all(map(is_nationality, name.words))]
     apart = {stems: said for name in reversed(found) for stems, said in reversed(list(_single_names(name)))}
     each = tuple(reversed(apart))

@@ -180,7 +180,7 @@ def test_an_index_sees_single_characters():
     ],
 )  # fmt: skip
 def test_the_language_is_guessed(text, language):
-    assert language_of(text) == language
+    assert language_of(text, asked=True) == language
 
 
 LONG = " ".join(f"word{n}" for n in range(400))

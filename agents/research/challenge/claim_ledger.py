@@ -56,7 +56,7 @@ MAX_CLAIM_CHARS = 260
 def planned_claims(plan: Plan) -> tuple[PlannedClaim, ...]:
     """List the claims that a plan brings, each said once."""
     found: list[PlannedClaim] = []
-    spoken = language_of(plan.query)
+    spoken = language_of(plan.query, asked=True)
     texts = (text for leaf in plan.root.leaves() for text in (leaf.objective, *leaf.questions))
     asked = frozenset(word for text in (plan.query, *texts) for word in content_words(text))
     for planned in plan.claims:
@@ -72,7 +72,7 @@ def claims_of(query: str, planned: Sequence[PlannedClaim], finding: Finding) -> 
     for claim in planned:
         _add(found, claim.text, claim.leaves)
     if len(found) < ENOUGH_PLANNED:
-        rests_on, spoken, most = _answering(query, finding), language_of(query), len(found) + MAX_DISCOVERED
+        rests_on, spoken, most = _answering(query, finding), language_of(query, asked=True), len(found) + MAX_DISCOVERED
         for branch in finding.children or (finding,):
             told = (fact for fact in branch.all_facts() if rests_on is None or fact.id in rests_on)
             enough = min(most, len(found) + PER_BRANCH)

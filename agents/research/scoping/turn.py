@@ -103,7 +103,7 @@ async def take_turn(
     survey = await context.survey(text if by_itself else f"{scope.question} {text}")
     given = ScopingInput(
         message=text, turns=scope.turns[-MAX_TURNS:], agreed=scope.queries, survey=survey, today=context.today,
-        language=language_of(text), max_depth=max_depth, max_leaves=max_leaves,
+        language=language_of(text, asked=True), max_depth=max_depth, max_leaves=max_leaves,
     )  # fmt: skip
     role = MANAGER if on_text else UNHEARD_MANAGER
     if on_text and not scope.turns and asks_for_facts(text):
@@ -262,6 +262,6 @@ def agreed(brief: Brief, verdicts: Sequence[tuple[ScopingState, ScopingTurn]]) -
     queries = tuple(query for scope, _ in verdicts for query in scope.queries)
     refuse_broad(queries)
     first = verdicts[0][0]
-    guessed = brief.language == language_of(brief.queries[0].text)
+    guessed = brief.language == language_of(brief.queries[0].text, asked=True)
     language = first.language if guessed else brief.language
     return brief.model_copy(update={"queries": queries, "query_type": first.query_type, "language": language})
