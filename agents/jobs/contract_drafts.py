@@ -78,7 +78,9 @@ class ContractDrafts:
         query = Query(text=text, feasible=True, reason="taken as it stands", depth_estimate=1)
         assumed = scope.model_copy(
             update={
-                "question": text, "queries": (query,), "language": language_of(text, asked=True),
+                "question": text,
+                "queries": (query,),
+                "language": language_of(text, asked=True),
                 "seed_urls": seeds_in(text),
             }
         )
