@@ -590,7 +590,7 @@ async def test_words_are_not_shown_twice_when_a_stream_breaks(httpserver, model,
 
     assert reply.text == GOOD
     assert len(naps) == 1
-    assert "The line clo".startswith("".join(heard))
+    assert "The line closed.".startswith("".join(heard))
 
 
 async def test_a_stream_may_be_refused_too(httpserver, model):

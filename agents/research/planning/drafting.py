@@ -4,9 +4,10 @@ What is too deep, too much or said twice is trimmed here, never asked for again:
 assumptions.
 """
 
+import asyncio
 import contextlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from urllib.parse import unquote, urlsplit
 
@@ -42,7 +43,7 @@ from agents.research.loop.success import covered
 from agents.research.loop.topics import beyond, compare, stems
 from agents.research.planning.freeze_contract import Bounds, CapOverrides, bounds_of, in_leaves, with_leaves
 from agents.research.reading.answering import share
-from agents.research.reading.searching import Setting, query_of
+from agents.research.reading.searching import Setting, first_texts, query_of
 from agents.research.run_context import LookAhead, RunContext
 from agents.roles import EXTRACTOR, PLANNER, only_given_years
 
@@ -95,7 +96,7 @@ async def run_draft(context: RunContext, limits: CapOverrides, ctx: Ctx, given: 
 
 
 class Begun:
-    """A plan while it is written: each leaf's first search begins when the leaf is closed, unless its answer is known.
+    """A plan while it is written: the searches of a leaf begin when the leaf is closed, unless its answer is known.
 
     The run makes `most` searches for sure; `admit` turns a leaf as a line of JSON into the plan's own, None where it is left out.
     """
@@ -113,15 +114,17 @@ class Begun:
                 continue  # an address may be made up: the whole answer is rid of those first
             with contextlib.suppress(ValidationError):  # the whole answer is validated, and repaired where need be
                 leaf = self._admit(line)
-                if ahead and leaf and not leaf.discovery and leaf.searches and self._left > 0:
-                    self._left -= 1
-                    ahead.want(partial(self._search, leaf, ahead))
+                if ahead and leaf and not leaf.discovery:
+                    texts = first_texts(leaf, self._setting.loop)[: self._left]
+                    self._left -= len(texts)
+                    ahead.want(partial(self._search, leaf, texts, ahead))
 
-    async def _search(self, leaf: Leaf, ahead: LookAhead) -> None:
+    async def _search(self, leaf: Leaf, texts: Sequence[str], ahead: LookAhead) -> None:
         """Ask what is known before the web; the planner goes on writing meanwhile."""
         if (earlier := self._context.earlier) is None or not await earlier.answered(leaf, self._setting):
-            ahead.made.add(leaf.searches[0])
-            await self._context.search(query_of(self._setting, leaf.searches[0]), Deadline(), ahead=True)
+            ahead.made.update(texts)
+            asked = (self._context.search(query_of(self._setting, text), Deadline(), ahead=True) for text in texts)
+            await asyncio.gather(*asked, return_exceptions=True)
 
 
 def begun(context: RunContext, brief: Brief, planning: PlanningInput) -> Begun:

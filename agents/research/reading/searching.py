@@ -234,16 +234,20 @@ async def search_all(
     return Searches(tuple(records), tuple(one.result.hits for one in results if isinstance(one, Searched)), cut)
 
 
+def first_texts(leaf: Leaf, loop: LoopSettings) -> tuple[str, ...]:
+    """Give what a leaf searches for first, all at once."""
+    wanted = min(leaf.budget.searches, leaf.spec.budget.searches) if leaf.spec else leaf.budget.searches
+    return leaf.searches[: min(wanted, loop.searches_per_leaf)]
+
+
 async def search_for(ctx: Ctx, context: RunContext, given: LeafGiven, deadline: Deadline) -> Searches:
     """Search with the planned texts side by side; too little found is searched again in other words (tier 2).
 
     A sub-question is given up after three failures. No more than may still fail are begun at once, so that those side by
     side count like those one after the other.
     """
-    leaf, before = given.leaf, given.failures
-    wanted = min(leaf.budget.searches, leaf.spec.budget.searches) if leaf.spec else leaf.budget.searches
-    most = given.setting.loop.searches_per_leaf
-    texts = list(leaf.searches[: min(wanted, most)])
+    leaf, before, most = given.leaf, given.failures, given.setting.loop.searches_per_leaf
+    texts = list(first_texts(leaf, given.setting.loop))
     if before and (wording := reformulate(texts[0], before, earlier=texts)):
         texts[0] = wording  # a further try uses other words
     made, waiting, attempt = Searches(), texts, 1 + before
