@@ -269,10 +269,10 @@ export const WORDS = {
     'A search for {part} failed.': 'Eine Suche zu {part} misslang.',
     'Read “{title}”: {n} {n:fact|facts}.': '„{title}“ gelesen: {n} {n:Fakt|Fakten}.',
     'Left out {url}: {reason}.': 'Ausgelassen: {url} ({reason}).',
-    'Round {n}: {covered} % of what is asked is covered; now {topic}.':
-      'Runde {n}: {covered} % des Gefragten sind abgedeckt; jetzt {topic}.',
-    'Round {n}: {covered} % of what is asked is covered; it was the last.':
-      'Runde {n}: {covered} % des Gefragten sind abgedeckt; es war die letzte.',
+    'Round {n}: {covered} % of what is asked is answered by enough sources; now {topic}.':
+      'Runde {n}: {covered} % des Gefragten sind durch genug Quellen beantwortet; jetzt {topic}.',
+    'Round {n}: {covered} % of what is asked is answered by enough sources; it was the last.':
+      'Runde {n}: {covered} % des Gefragten sind durch genug Quellen beantwortet; es war die letzte.',
     '{n} {n:fact|facts} of {sources} {sources:source|sources}, known since {since}, {n:is|are} used again; {then}.':
       '{n} {n:Fakt|Fakten} aus {sources} {sources:Quelle|Quellen}, seit {since} bekannt; {then}.',
     '{n} {n:fact|facts} of {sources} {sources:source|sources} that other parts found {n:is|are} used again; {then}.':

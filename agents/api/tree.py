@@ -342,7 +342,7 @@ def _told(event: object) -> FeedText | None:
         case events.RoundEnded(record=record):
             topic = record.decision.nextSearchTopic or ""
             goes_on = "now {topic}" if record.decision.shouldContinue and topic else "it was the last"
-            form = f"Round {{n}}: {{covered}} % of what is asked is covered; {goes_on}."
+            form = f"Round {{n}}: {{covered}} % of what is asked is answered by enough sources; {goes_on}."
             return _in_words(form, n=record.round, covered=round(100 * record.coverage), topic=topic.rstrip(" .?"))
         case events.SectionDraft():
             return _in_words("Writing “{title}”: {sentence}", title=event.title, sentence=event.text)

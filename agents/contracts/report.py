@@ -372,9 +372,10 @@ class ReportDocument(Frozen):
 
     @property
     def limited(self) -> str:
-        """That search was limited and by what, as its head says it; empty where it was not."""
-        told = (tag.text.rstrip(".。") for tag in self.methodology.tags if tag.tag == "#DEGRADED_SEARCH")
-        return next((one for text in told for one in self.grade_reasons if one.startswith(text)), "")
+        """That search was limited or that another model stood in, and why, as its head says it; empty where neither was so."""
+        told = [tag.text.rstrip(".。") for tag in self.methodology.tags if tag.tag == "#DEGRADED_SEARCH"]
+        told += [one.because for one in self.methodology.actual.stand_ins if one.because]
+        return " ".join(one for one in self.grade_reasons if any(text in one for text in told))
 
 
 JobStatus = Literal["queued", "running", "blocked", "done", "failed", "cancelled"]

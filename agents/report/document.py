@@ -255,7 +255,7 @@ class _Report:
         """Say why a report is partial: open questions, branches that fell short, failures, what was not verified."""
         outcome, words, making = self.outcome, self.words, self.making
         # Of a branch whose question has no answer that is said already; what the user did to one is said in any case.
-        said = [one for one in self.truth.answers if one.status != "answered"]
+        said = [one for one in self.truth.answers if one.status != "answered" and (one.asked or self.has_facts)]
         short = [node for top in outcome.findings for node in _short(top)]
         reasons = [*self._unanswered(said), *(self._of_part(one) for one in short if one.ended or not _told(one, said))]
         reasons += [words.seed.format(url=url) for url in outcome.seed_failures]
@@ -263,6 +263,7 @@ class _Report:
             failures = (failure for node in making.nodes for record in node.searches for failure in record.failures)
             why = ((one.provider, one.reason.removeprefix(one.provider).strip()) for one in failures)
             told = dict.fromkeys(f"{words.provider(name)} {words.reason(reason)}" for name, reason in why)
+            told = told or dict.fromkeys(words.reason(one.failed).rstrip(".") for one in making.searches if one.failed)
             failed, limited = "; ".join(told), words.tags["#DEGRADED_SEARCH"]
             reasons.append(f"{limited.rstrip('.。')} ({failed})." if failed else limited)
         reasons += [words.step.format(message=problem.message) for problem in outcome.problems]

@@ -141,7 +141,7 @@ class Making:
             lines.append(
                 f"{opening}{one.text}{closing} ({failed if one.failed else words.hits.format(count=one.hits)})"
             )
-        named = ", ".join(dict.fromkeys(map(words.provider, providers)))
+        named = ", ".join(dict.fromkeys(map(words.provider, providers or self.outcome.contract.retrievers)))
         return introduced(words.searched_with.format(providers=named), lines)
 
     def source_lines(self, cards: Iterable[SourceCard]) -> Iterator[Line]:

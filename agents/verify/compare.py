@@ -71,7 +71,8 @@ def compare(mine: ParsedSentence, source: ParsedText, language: str, known: froz
         if contrary := contrary & {*near[0].roots}:
             theirs = near[0].words[near[0].roots.index(min(contrary))]
             findings.append(found("contradicted", "other", language, ours=mine.words[at], theirs=theirs))
-    if near and all(_speaks_of_another(mine, unit, language) for unit in near):
+    said = [unit for unit in near if unit.figures or not mine.figures]
+    if said and all(_speaks_of_another(mine, unit, language) for unit in said):
         findings = [
             replace(one, severity="unsupported", key="elsewhere") if one.severity == "contradicted" else one
             for one in findings

@@ -671,6 +671,12 @@ parts.ResearchRun =
       return [t('The run rests.'), why, resume];
     }
 
+    /** What it is at; where it rests, what the note below does not say. */
+    const at = (job) => {
+      const text = told(job.feed.find(told) || { text: job.now });
+      return text.replace((rest(job) || [''])[0], '').replaceAll('`', '').trim();
+    };
+
     function Controls({ id, url, ended, job, note, again, say }) {
       const [ask, setAsk] = useState(false);
       const [sent, setSent] = useState('');
@@ -1070,7 +1076,7 @@ parts.ResearchRun =
             </div>
             <Now
               over={over}
-              text={over ? summary(job).slice(2).join(' ') : told(job.feed.find(told) || { text: job.now })}
+              text={over ? summary(job).slice(2).join(' ') : at(job)}
             />
             <Budget job={job} p={p} seconds={seconds} />
             {controls}

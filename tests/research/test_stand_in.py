@@ -75,7 +75,9 @@ async def test_the_offline_engine_comes_last_and_is_named_too(bench):
     assert [note.text for note in notes(run)] == [
         "offline engine answers in the place of cloud/a. The quota is used up."
     ]
-    assert "offline engine answered in the place of cloud/a" in report_of(outcome, run).markdown
+    report = report_of(outcome, run)
+    assert "offline engine answered in the place of cloud/a" in report.markdown
+    assert report.limited.startswith("offline engine answered in the place of cloud/a")  # what the card says, too
 
 
 class Earlier:

@@ -374,3 +374,8 @@ def test_what_only_the_title_says_answers_no_question_for_one_thing(question, qu
 def test_words_that_say_more_than_the_title_answer_a_question_that_names_nothing():
     assert answers(one("Who used the night buses?"), "Nurses of Saint Anne used the night buses.", BUSES)
     assert answers(one("Did the night buses pay off?"), "The night buses paid off within two years.", BUSES)
+
+
+def test_a_life_told_in_brackets_with_its_places_says_where_somebody_died():
+    told = "Karel Purkyně (15 March 1834, Wrocław – 5 April 1868, Prague) was a painter in the Austro-Hungarian Empire."
+    assert answers(one("In which city did Karel Purkyně die?"), told, "Karel Purkyně")

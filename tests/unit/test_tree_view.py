@@ -222,8 +222,8 @@ def test_every_line_of_the_feed_has_a_sentence_in_the_other_languages_of_the_pag
     assert {line.form for line in feed if f"'{line.form}'" not in words} == set()
     told = [line.text for line in feed if line.text.startswith("Round")]
     assert told == [
-        "Round 1: 40 % of what is asked is covered; now What of gulls.",
-        "Round 1: 40 % of what is asked is covered; it was the last.",
+        "Round 1: 40 % of what is asked is answered by enough sources; now What of gulls.",
+        "Round 1: 40 % of what is asked is answered by enough sources; it was the last.",
     ]
 
 

@@ -98,3 +98,13 @@ def test_rows_of_one_table_about_different_things_do_not_contradict_each_other()
 
     assert stance(rows[0], rows[1], context=("Night buses",)).stance == "unrelated"
     assert stance(rows[0], corrected, context=("Night buses",)).stance == "contradicts"
+
+
+def test_a_sentence_beside_it_makes_no_contradiction_of_what_is_said_of_another_year():
+    claim = "In 2019 the measured carbon intensity of the Kelwick programme was 482 grams per unit."
+    other = "In 2023 the measured carbon intensity of the Kelwick programme was 158 grams per unit."
+    beside = "Interviews suggest that records matter more for the Kelwick programme than headlines do."
+
+    assert stance(claim, other).stance == "unrelated"
+    assert stance(claim, f"{beside} {other}").stance == "unrelated"
+    assert stance(claim, f"{beside} {other.replace('2023', '2019')}").stance == "contradicts"

@@ -47,9 +47,10 @@ _OF_SOME = re.compile(
 )
 """A choice among things that the question does not name: what is to be compared can't be told."""
 _LIFE = re.compile(
-    r"\((?:\w+ )?[^()\d]{0,40}(?:\d{1,2}[^()\d]{1,20})?\d{3,4} ?[–-] ?[^()\d]{0,12}\d{1,2}\b[^()]{1,12}\d{3,4}\)"
+    r"\((?:\w+ )?[^()\d]{0,40}(?:\d{1,2}[^()\d]{1,20})?\d{3,4}(?:, [^()\d]{2,30})? ?[–-] ?[^()\d]{0,12}\d{1,2}\b[^()]{1,12}"
+    r"\d{3,4}(?:, [^()\d]{2,30})?\)"
 )
-"""Dates of birth and death in brackets behind a name."""
+"""Dates of birth and death in brackets behind a name, each with its place where that is told."""
 _NUMBERS = re.compile(r"\d+")
 _WHOSE = re.compile(r"\bof\b|['’]s\b")
 _CLAUSE = re.compile(
