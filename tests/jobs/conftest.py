@@ -4,6 +4,7 @@ import asyncio
 import time
 from contextlib import asynccontextmanager
 
+import aiosqlite
 import pytest
 
 from agents.contracts.contract import Brief
@@ -16,6 +17,7 @@ from agents.jobs.config import MaintenancePolicy
 from agents.jobs.job import JobSetup
 from agents.report.document import build
 from agents.research.steering import Steering
+from tests.conftest import IN_A_THREAD
 from tests.jobs.postgres import database, server  # noqa: F401 - fixtures, one server for all
 from tests.jobs.stored_at import stored_at
 from tests.scripts import BRIEF
@@ -75,6 +77,12 @@ async def opened(folder, bench, *, url="", policy=None, **kwargs):
         yield Kept(jobs, bench)
     finally:
         await jobs.close()
+
+
+@pytest.fixture(autouse=True)
+def as_in_production(monkeypatch):
+    """Statements run in the thread of their connection, and two of a process may wait for one another."""
+    monkeypatch.setattr(aiosqlite.Connection, "_execute", IN_A_THREAD)
 
 
 @pytest.fixture
