@@ -97,9 +97,11 @@ def own_environment() -> Iterator[None]:
     """What a test or a `.env` file sets, the next test does not see."""
     before = os.environ._data.copy()
     yield
-    if os.environ._data != before:
-        os.environ.clear()
-        os.environ.update({os.fsdecode(name): os.fsdecode(value) for name, value in before.items()})
+    for name, _ in os.environ._data.items() ^ before.items():
+        if name in before:
+            os.environ[os.fsdecode(name)] = os.fsdecode(before[name])
+        else:
+            os.environ.pop(os.fsdecode(name), None)
 
 
 @pytest.fixture(scope="session")
