@@ -302,9 +302,8 @@ def _parts_of_scales(text: str, taken: Sequence[tuple[int, int]], language: str)
     """Read `half a million`, `half a dozen`, `two and a half million`, and `two and a half hours`."""
     for match in _of_a_scale().finditer(text):
         whole = (match["whole"] or "").casefold()
-        count = float(whole) if whole.isdecimal() else float(counted(whole, language)) if whole else 0.0
-        if whole and not whole.isdecimal() and whole not in lang.words("ones", language) and count == 1:
-            count, whole = 0.0, ""
+        count = small_number(whole, language)
+        whole = whole if count else ""
         start = match.start() if whole or not match["whole"] else match.start("part")
         value = count + float(lang.table("parts", "common")[match["part"].casefold()])
         scale, end = (match["scale"] or "").casefold(), match.end()

@@ -168,7 +168,7 @@ def _part_boxes(tree: Element) -> None:
         shown = element.text_content() + (element.tail or "")
         if re.match(r"\d+\u2044", shown) and _sticks(element):
             element.text = f" {element.text or ''}"  # 5 and a half is not 51 halves
-    for box in tree.iter("li", "div"):
+    for box in tree.iter("li", "div", "a"):
         if len(box) > 1 and not (box.text or "").strip() and not any((part.tail or "").strip() for part in box):
             for part, other in pairwise(box):
                 ends = part.text_content()[-1:] + other.text_content()[:1]

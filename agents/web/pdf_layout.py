@@ -373,6 +373,15 @@ def _rows(lines: Sequence[Line]) -> dict[int, str]:
     their whole table, so that an empty one moves no value under another head.
     """
     written = {at: line.text() for at, line in enumerate(lines) if line.words[0].is_table}
+    for at, (line, below) in enumerate(pairwise(lines)):
+        if line.height > _KEY_FIGURE * below.height:  # key figures side by side, above what they count
+            tops, told = line.parted(max(0.35, _TIGHT_GAP * below.height / line.height)), below.parted(_TIGHT_GAP)
+            is_over = all(
+                one.left < other.right and other.left < one.right for one, other in zip(tops, told, strict=False)
+            )
+            if len(tops) == len(told) > 1 and is_over and all(_DIGITS.search(one.text()) for one in tops):
+                pairs = zip(tops, told, strict=True)
+                written |= {at: "\n".join(f"{one.text()} {other.text()}" for one, other in pairs), at + 1: ""}
     for rows in filter(None, _tables(lines)):
         tight = {row[0]: lines[row[0]].parted(_TIGHT_GAP) for row in rows}
         wrapped = [lines[at] for row in rows for at in row[1:]]
