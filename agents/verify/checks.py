@@ -113,9 +113,8 @@ def mixes(sentence: str, sources: Sequence[tuple[str, str]], *, language: str = 
     held = [frozenset(re.findall(r"\w+", f"{quote} {title}".casefold())) for quote, title in sources]
     known = [one for one in names(sentence, language) if any(set(one.words) <= words for words in held)]
     for one, other in pairwise(known):
-        if _JOINS.search(sentence[one.end : other.start]):
-            continue
-        if not any({*one.words, *other.words} <= words for words in held):
+        is_apart = not any({*one.words, *other.words} <= words for words in held)
+        if is_apart and not _JOINS.search(sentence[one.end : other.start]):
             return True
     for figure in re.finditer(r"\d+", sentence):
         before = next((one for one in reversed(known) if one.end <= figure.start()), None)

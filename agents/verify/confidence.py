@@ -85,15 +85,11 @@ ANSWERED, PARTLY_ANSWERED = 0.9, 0.4
 
 def answered(origins: int, *, whole: bool) -> float:
     """Say how well a question is known to be answered, 0 to 1, by words of so many independent sources (see `weigh`)."""
-    strength = ANSWERED if whole else PARTLY_ANSWERED
-    return _side({str(number): strength for number in range(origins)})
+    return round(1 - (1 - PER_ORIGIN * (ANSWERED if whole else PARTLY_ANSWERED)) ** origins, 4)
 
 
 def report_confidence(
-    claims: Sequence[EvidenceWeight | None],
-    ratio: float | None,
-    wanted_origins: int = 1,
-    answers: Sequence[float] = (),
+    claims: Sequence[EvidenceWeight | None], ratio: float | None, wanted_origins: int = 1, answers: Sequence[float] = ()
 ) -> float | None:
     """Give the confidence of a report, 0 to 100 (specification, section 2), or None when nothing was weighed.
 

@@ -81,11 +81,7 @@ def raised(text: str, end: int, written: str, values: tuple[float, ...]) -> tupl
 def scaled(text: str, end: int, language: str, *, is_money: bool) -> tuple[float, int, float]:
     """Read `million`, `crore` or 万 behind a number: the factor, where it ends, and what is added (3亿5000万)."""
     if han := _SCALED.match(text, end):
-        factor, end, rest = (
-            float(math.prod(_PLACES[one] for one in han["scale"])),
-            han.end("scale"),
-            0.0,
-        )
+        factor, end, rest = (float(math.prod(_PLACES[one] for one in han["scale"])), han.end("scale"), 0.0)
         if han["rest"]:
             small, after, more = scaled(text, han.end(), language, is_money=False)
             rest, end = readings(han["rest"], language)[0] * small + more, after

@@ -229,13 +229,8 @@ def _cuts_figure(text: str, at: int) -> bool:
 
 def _hyphens_agree(source: _Folded, target: _Folded, at: int, stop: int) -> bool:
     """A hyphen at a line end may be the printer's; everywhere else both or neither must have it."""
-    for place in range(at + 1, stop):
-        theirs, ours = source.hyphens.get(place), target.hyphens.get(place - at)
-        if theirs is None and ours is not None and not ours:
-            return False
-        if theirs is not None and not theirs and ours is None:
-            return False
-    return True
+    pairs = ({source.hyphens.get(place), target.hyphens.get(place - at)} for place in range(at + 1, stop))
+    return all(pair != {None, False} for pair in pairs)
 
 
 @lru_cache(maxsize=32)

@@ -189,13 +189,9 @@ class Fetcher:
             self._judge_status(url, origin, response)
             self._judge_headers(url, response)
             body = await self._body(url, response)
-        return FetchedPage(
-            url=url,
-            final_url=str(at),
-            content_type=response.headers.get("content-type", ""),
-            body=body,
-            version=(response.headers.get("etag") or response.headers.get("last-modified") or "")[:MAX_VERSION],
-        )
+            kind = response.headers.get("content-type", "")
+        version = (response.headers.get("etag") or response.headers.get("last-modified") or "")[:MAX_VERSION]
+        return FetchedPage(url, str(at), kind, body, version)
 
     def _judge_status(self, url: str, origin: str, response: httpx2.Response) -> None:
         code = response.status_code
@@ -241,24 +237,17 @@ class Fetcher:
         """Ask a site for its rules, under the same guard; None when it does not answer."""
         try:
             async with asyncio.timeout(ROBOTS_S):
-                at = self._guard.check(address)
-                for _ in range(MAX_REDIRECTS + 1):
-                    await self._guard.admit(at)
-                    async with self._client.stream("GET", at) as response:
-                        code, where = response.status_code, response.headers.get("location")
-                        if code in _REDIRECTS and where:
-                            at = self._guard.check(at.join(_written(where)))
-                            continue
-                        if code >= 300:
-                            return None if code >= 500 or code == 429 else b""
-                        found = bytearray()
-                        async for part in response.aiter_bytes():
-                            found += part
-                            if len(found) >= ROBOTS_BYTES:
-                                break
-                        return bytes(found)
-        except (OSError, Blocked, httpx2.HTTPError, httpx2.InvalidURL) as error:
+                with _explained(address):
+                    at = self._guard.check(address)
+                    for _ in range(MAX_REDIRECTS + 1):
+                        await self._guard.admit(at)
+                        answer = await self._get(address, at, f"{at.scheme}://{at.netloc.decode('ascii')}", "")
+                        if isinstance(answer, FetchedPage):
+                            return answer.body[:ROBOTS_BYTES]
+                        at = self._guard.check(at.join(_written(answer)))
+        except (SourceError, TimeoutError) as error:
             log.info("no robots.txt: %s (%r)", address, error)
+            return b"" if isinstance(error, SourceError) and error.fault == "document" and not error.retryable else None
         return None
 
 

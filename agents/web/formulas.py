@@ -46,12 +46,7 @@ def lowered(text: str) -> str:
 def formula(element: etree._Element) -> str:
     """Write a formula of MathML or of Word (OMML) in one line; empty when there is nothing to read in it."""
     text = " ".join(_written(element).split())
-    text = _SIGN.sub(r"\1\2", _SIGN_OF_A_TERM.sub(r"\1 \2", text))
-    if text:
-        return text
-    found = element.xpath(".//*[local-name()='annotation'][contains(@encoding, 'tex')]/text()")
-    tex = str(found[0]) if isinstance(found, list) and found else element.get("alttext", "")
-    return " ".join(tex.split())
+    return _SIGN.sub(r"\1\2", _SIGN_OF_A_TERM.sub(r"\1 \2", text))
 
 
 def _written(element: etree._Element) -> str:

@@ -265,17 +265,6 @@ class GuardedBackend(httpcore2.AsyncNetworkBackend):
                 return await self._inner.connect_tcp(*target, timeout, local_address, socket_options)
         return await self._inner.connect_tcp(*targets[-1], timeout, local_address, socket_options)
 
-    async def connect_unix_socket(
-        self,
-        path: str,
-        timeout: float | None = None,  # noqa: ASYNC109 - the signature is httpcore2's
-        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
-    ) -> httpcore2.AsyncNetworkStream:
-        raise Blocked(INSIDE)
-
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
-
 
 class GuardedTransport(httpx2.AsyncHTTPTransport):
     """An HTTP transport that judges every request, and every connection, by the guard."""

@@ -171,13 +171,9 @@ def _part_boxes(tree: Element) -> None:
     for box in tree.iter("li", "div", "a"):
         if len(box) > 1 and not (box.text or "").strip() and not any((part.tail or "").strip() for part in box):
             for part, other in pairwise(box):
-                ends = part.text_content()[-1:] + other.text_content()[:1]
-                if len(ends) == 2 and ends.isalnum() and _look_of(part) != _look_of(other):
+                ends = part.text_content()[-1:], other.text_content()[:1]
+                if all(map(str.isalnum, ends)) and (part.tag, part.get("class")) != (other.tag, other.get("class")):
                     part.tail = " "
-
-
-def _look_of(part: Element) -> tuple[str, str]:
-    return str(part.tag), part.get("class", "")
 
 
 def _is_note(element: Element) -> bool:

@@ -125,14 +125,10 @@ def _closed(line: Line) -> Line:
     gaps = [other.left - one.right for one, other in pairwise(line.words)]
     if len(gaps) < _SPACED - 1 or any(len(word.text) > 1 for word in line.words) or max(gaps) > 2 * line.height:
         return line
-    usual = median(gaps)
-    words = [line.words[0]]
+    text = line.words[0].text
     for gap, word in zip(gaps, line.words[1:], strict=True):
-        if gap > _WORD_GAP * usual or word.text.isdigit() != words[-1].text[-1:].isdigit():
-            words.append(word)
-        else:
-            words[-1] = replace(word, text=words[-1].text + word.text, left=words[-1].left)
-    return Line(tuple(words))
+        text += " " * (gap > _WORD_GAP * median(gaps) or word.text.isdigit() != text[-1].isdigit()) + word.text
+    return Line((replace(line.words[-1], text=text, left=line.left),))
 
 
 def _joined_rows(lines: list[Line]) -> list[Line]:

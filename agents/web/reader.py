@@ -308,11 +308,8 @@ def _framed(html: str, url: str) -> str:
 
 
 def _plain(text: str, url: str, *, is_data: bool = False) -> Document:
-    if not any(letter.isalnum() for letter in text):
-        raise SourceError(url, EMPTY)
     first = one_line(text.lstrip().split("\n", 1)[0])
-    is_data = is_data or first[:1] in {"{", "[", "<"}
-    title = first if 0 < len(first) <= MAX_NAME and not is_data else file_name(url)
+    title = first if len(first) <= MAX_NAME and not is_data and first[:1] not in {"{", "[", "<"} else ""
     return _document(Document(title=title, text=text, language=language_of(text)), text, url)
 
 

@@ -190,6 +190,7 @@ NEIGHBOURS = [
     ("예산은 5천만 원이다.", "예산은 5백만 원이다.", "ko", False),
     ("2⁄5 of the houses", "two fifths of the houses", "en", True),
     ("It took 5 1⁄2 years.", "It took five and a half years.", "en", True),
+    ("seventeen and a half miles", "17.5 miles", "en", True),
     ("2⁄5 of it", "25 of it", "en", False),
     ("3.1×10−3 m", "0.0031 m", "en", True),
     ("3.1×10−3 m", "3.1×10−5 m", "en", False),

@@ -23,6 +23,7 @@ def page(body, head=""):
     ("name", "told"),
     [
         ("key-figures", ["412 houses drowned\n", "83 m height of the wall\n", "1.2 bn cubic metres held\n"]),
+        ("key-figures-in-rows", ["412 steps\n", "38 m tall\n", "5.2m guilders spent\n"]),
         ("spaced-heads", ["RESULTS\n", "The lock took 14 boats.", "KEY FINDINGS 2021\n"]),
         ("budget", [
             "Income; Item: Tolls; 2019: 1,204; 2020: 1,180; 2021: –.", "Income; Item: Grants; 2020: 412; 2021: 98.",
@@ -47,6 +48,7 @@ def test_a_pdf_says_what_it_shows(name, told):
          "- 412 houses drowned\n- 83 m high"),
         ("<div><span>Quel</span><span>lin</span></div>", "Quellin"),
         ("<div><b>12</b><span>%</span></div>", "12%"),
+        ("<div><a href='#'><strong>21</strong><em>miles</em></a></div>", "21 miles"),
         ('<p>It took <span class="frac">5<span class="sr-only">+</span><span class="num">1</span>&frasl;<span>2</span></span> days.</p>',
          "It took 5 1⁄2 days."),
         ("<h2>History<span class='mw-editsection'>[edit]</span></h2><p>It is old.</p>", "History\n\nIt is old."),
