@@ -109,6 +109,11 @@ class Line:
         )
         return tuple(Line(self.words[start:end]) for start, end in pairwise([0, *wide, len(self.words)]))
 
+    def counts(self, below: "Line") -> bool:
+        """Tell a key figure that stands in larger letters above what it counts."""
+        is_over = self.left < below.right and below.left < self.right
+        return is_over and self.height > _KEY_FIGURE * below.height and bool(_DIGITS.search(self.text()))
+
     def text(self) -> str:
         """Give its words with single spaces."""
         return " ".join(word.text for word in self.words)
@@ -134,24 +139,15 @@ def _closed(line: Line) -> Line:
 def _joined_rows(lines: list[Line]) -> list[Line]:
     """Join cells of one row that are drawn one after the other, as tables are whose cells hold several lines."""
     joined: list[Line] = []
-    told = {
-        id(one)
-        for above, below in pairwise(lines)
-        if above.height > _KEY_FIGURE * below.height and above.left < below.right and below.left < above.right
-        for one in (above, below)
-    }  # a key figure, and what it counts, drawn one by one
+    told = {id(one) for pair in pairwise(lines) if pair[0].counts(pair[1]) for one in pair}  # drawn one by one
     for line in lines:
         for at in range(len(joined) - 1, max(-1, len(joined) - 2 * _MIN_ROWS), -1):
             other = joined[at]
             is_figures = all(map(FIGURE.fullmatch, (word.text for word in line.words)))
             is_other_short = len(other.words) < _MIN_WORDS or len(other.cells) > 1
             is_short = len(line.words) < _MIN_WORDS and (is_other_short or is_figures)
-            if (
-                is_short
-                and id(line) not in told
-                and other.right < line.left
-                and abs(other.bottom - line.bottom) < 0.3 * line.height
-            ):
+            is_beside = other.right < line.left and abs(other.bottom - line.bottom) < 0.3 * line.height
+            if is_short and is_beside and id(line) not in told:
                 joined[at] = Line(other.words + line.words)
                 break
         else:
@@ -370,14 +366,10 @@ def _rows(lines: Sequence[Line]) -> dict[int, str]:
     """
     written = {at: line.text() for at, line in enumerate(lines) if line.words[0].is_table}
     for at, (line, below) in enumerate(pairwise(lines)):
-        if line.height > _KEY_FIGURE * below.height:  # key figures side by side, above what they count
-            tops, told = line.parted(max(0.35, _TIGHT_GAP * below.height / line.height)), below.parted(_TIGHT_GAP)
-            is_over = all(
-                one.left < other.right and other.left < one.right for one, other in zip(tops, told, strict=False)
-            )
-            if len(tops) == len(told) > 1 and is_over and all(_DIGITS.search(one.text()) for one in tops):
-                pairs = zip(tops, told, strict=True)
-                written |= {at: "\n".join(f"{one.text()} {other.text()}" for one, other in pairs), at + 1: ""}
+        tops, told = line.parted(max(0.35, _TIGHT_GAP * below.height / line.height)), below.parted(_TIGHT_GAP)
+        pairs = list(zip(tops, told, strict=False))
+        if len(tops) == len(told) > 1 and all(one.counts(other) for one, other in pairs):
+            written |= {at: "\n".join(f"{one.text()} {other.text()}" for one, other in pairs), at + 1: ""}
     for rows in filter(None, _tables(lines)):
         tight = {row[0]: lines[row[0]].parted(_TIGHT_GAP) for row in rows}
         wrapped = [lines[at] for row in rows for at in row[1:]]
@@ -433,14 +425,9 @@ def _is_wrapped(lines: Sequence[Line], row: int, at: int) -> bool:
 def _names_rows(lines: Sequence[Line], row: int, at: int) -> bool:
     """Tell a line that names the rows below it: where their first cells begin, and between rows of figures."""
     above, line, below = lines[row], lines[at], lines[at + 1] if at + 1 < len(lines) else lines[at]
-    is_first = (
-        abs(line.left - above.left) < 2 * line.height
-        and line.right < above.right
-        and abs(line.left - below.left) < 2 * line.height
-    )
-    is_near = all(
-        0 < one.bottom - other.bottom < _NEXT_ROW * line.height for one, other in ((above, line), (line, below))
-    )
+    is_first = line.right < above.right and max(abs(line.left - one.left) for one in (above, below)) < 2 * line.height
+    steps = [one.bottom - other.bottom for one, other in pairwise((above, line, below))]
+    is_near = all(0 < step < _NEXT_ROW * line.height for step in steps)
     return is_first and is_near and len(below.cells) > 1 and any(FIGURE.fullmatch(word.text) for word in below.words)
 
 
