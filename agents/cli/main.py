@@ -154,7 +154,8 @@ def worker(
             typer.echo(f"worker {name or settings.worker_name or 'of this host'} runs jobs; Ctrl+C stops it")
             while not stopping.is_set():
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(stopping.wait(), 1.0)
+                    async with asyncio.timeout(1.0):
+                        await stopping.wait()
                 if until_idle and not await team.jobs.waiting():
                     break
         finally:

@@ -174,7 +174,8 @@ class Listener:
         if not self.database.sqlite:
             await self._listen()
         try:
-            await asyncio.wait_for(self._came.wait(), seconds)
+            async with asyncio.timeout(seconds):  # `wait_for` loses a cancellation that comes with what it waits for
+                await self._came.wait()
         except TimeoutError:
             return set()
         jobs, self._jobs = self._jobs, set()

@@ -267,7 +267,8 @@ class Worker:
         blocked = JobChanged(status="blocked", stage=job.stage, blocked_reason=reason, note=note)
         run.emit(f"job#{reason}~{run.attempt}", blocked)
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(run.idle.wait(), self.policy.drain_s)
+            async with asyncio.timeout(self.policy.drain_s):
+                await run.idle.wait()
         await self.writer.flush()
         if not run.halted:
             run.halt()

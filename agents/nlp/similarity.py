@@ -137,6 +137,7 @@ def _table() -> _Table:
         return _loaded()
 
 
+@lru_cache(maxsize=4_096)  # a question is held beside every passage
 def direction(text: str) -> bytes:
     """Give the direction of a text.
 

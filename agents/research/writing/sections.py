@@ -169,15 +169,20 @@ class Draft:
 
     def __init__(self, show: Callable[[int, str], None], numbering: Numbering) -> None:
         self._show, self._numbering = show, numbering
-        self._text, self._seen = "", 0
+        self._text, self._shown, self._seen = "", 0, 0
 
     async def take(self, piece: str) -> None:
         """Take the next piece of the text."""
         self._text += piece
         if not any(sign in piece for sign in ".!?。！？|\n"):
             return
-        done = parse(self._text, self._numbering.marks()).sentences()[self._seen : -1]
-        for sentence in done:
+        *whole, self._text = self._text.split("\n\n")  # a paragraph that is whole is not read again
+        marks = self._numbering.marks()
+        ended = [sentence for text in whole for sentence in parse(text, marks).sentences()]
+        begun = parse(self._text, marks).sentences()[:-1]
+        new = [*ended, *begun][self._shown :]
+        self._shown = len(begun) if whole else self._shown + len(new)
+        for sentence in new:
             self._seen += 1
             holds: bool = await computed(self._numbering.carries, sentence.text, sentence.facts)
             if holds:
