@@ -54,7 +54,7 @@ class Client:
             self._gone = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
             config = config.at(folder)
         self.config, self.clock, self.limits = config, clock, limits or ProcessLimits()
-        self.store = Store(Database(config.database_url))
+        self.store = Store(Database(config.database_url, session=config.session))
         self.blobs = blobs if self.store.database.sqlite else DatabaseBlobStore(blobs.folder, self.store)
         self.writer = Writer(self.store, config.policy.write_again_s)
         self.register = Register(self.store, self.writer, config, clock, self.limits, per_job)

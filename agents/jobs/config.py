@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
+from agents.contracts.frozen import digest
 from agents.core.errors import ConfigError
 from agents.core.port import ProcessLimits
 from agents.core.settings import Settings, reread_keys
@@ -65,6 +66,11 @@ class JobStoreConfig:
     """Looks again for keys that were put into `.env` since this process started."""
     policy: MaintenancePolicy = field(default_factory=MaintenancePolicy)
 
+    @property
+    def session(self) -> str:
+        """Name the connections of this process to a database server: those of a lost one are ended, and its locks with them."""
+        return session_of(self.executor)
+
     def at(self, folder: Path, url: str = "") -> "JobStoreConfig":
         """Store jobs in two files of the data folder, or in the operator's database."""
         from agents.jobs.database import async_url  # the database takes a third of a second to load
@@ -75,6 +81,11 @@ class JobStoreConfig:
         # One process, always the same one as far as the engine is concerned.
         engine = f"sqlite:///{folder / 'engine.db'}"
         return replace(self, database_url=database, engine_url=engine, executor="main", runs=True, idle_poll_s=10.0)
+
+
+def session_of(executor: str) -> str:
+    """Name the connections of a worker, in what servers take for a name."""
+    return f"dossier-{digest(executor)[:16]}"
 
 
 def open_jobs(

@@ -72,12 +72,12 @@ def plain_url(url: str) -> str:
 class Database:
     """Two ways into one database: writers one after the other, readers beside them."""
 
-    def __init__(self, url: str, *, busy_ms: int = BUSY_MS) -> None:
+    def __init__(self, url: str, *, busy_ms: int = BUSY_MS, session: str = "dossier") -> None:
         self.url = url
         self.sqlite = url.startswith("sqlite")
         try:
-            self.write = _engine(url, "IMMEDIATE", busy_ms, 1 if self.sqlite else 4)
-            self.read = _engine(url, "DEFERRED", busy_ms) if self.sqlite else self.write
+            self.write = _engine(url, "IMMEDIATE", busy_ms, session, 1 if self.sqlite else 4)
+            self.read = _engine(url, "DEFERRED", busy_ms, session) if self.sqlite else self.write
         except (ImportError, SQLAlchemyError) as error:
             raise ConfigError(f"The database can't be used: {_cause(error)}.") from error
 
@@ -120,7 +120,7 @@ class Database:
             await self.read.dispose()
 
 
-def _engine(url: str, begin: str, busy_ms: int, pool_size: int | None = None) -> AsyncEngine:
+def _engine(url: str, begin: str, busy_ms: int, session: str, pool_size: int | None = None) -> AsyncEngine:
     bounds = {} if pool_size is None else {"pool_size": pool_size, "max_overflow": 0}
     engine = create_async_engine(url, **bounds)
     if engine.dialect.name == "sqlite":
@@ -144,6 +144,7 @@ def _engine(url: str, begin: str, busy_ms: int, pool_size: int | None = None) ->
         def _bound(connection: "DBAPIConnection", _: object) -> None:
             # Said here and not when connecting: a pooler between refuses settings that it does not know.
             connection.cursor().execute(f"SET idle_in_transaction_session_timeout = '{FROZEN_S}s'")
+            connection.cursor().execute(f"SET application_name = '{session}'")
             connection.commit()
 
     return engine

@@ -25,6 +25,7 @@ from agents.core.events import Numbered
 from agents.jobs import schema as tables
 from agents.jobs.attempt import StepRecord
 from agents.jobs.blob_store import BlobStore
+from agents.jobs.config import session_of
 from agents.jobs.database import Database
 from agents.jobs.schema import Row
 from agents.research.steering import Steering
@@ -312,6 +313,11 @@ class Store:
         """Name the workers that were seen since a time."""
         query = sa.select(tables.workers.c.executor).where(tables.workers.c.seen >= since)
         return list(await self.texts(query.order_by(tables.workers.c.executor)))
+
+    async def end_connections(self, executor: str) -> None:
+        """End the connections of a worker that is lost: one that only froze holds locks, and is cut off from what it holds."""
+        running = sa.text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = :session")
+        await self.write(running.bindparams(session=session_of(executor)))
 
     async def lost(self, before: datetime) -> list[StoredJob]:
         """List the jobs that run nowhere: their workers were last seen before a time."""

@@ -392,6 +392,8 @@ class Worker:
             await self.store.seen(self.config.executor, this_process())
             for row in await self.store.lost(since):
                 log.warning("worker %s is gone; job %s is taken up again", row.executor, row.id)
+                if row.executor:
+                    await self.store.end_connections(row.executor)
                 with contextlib.suppress(BadRequest):
                     await self.begin(row.id, "Its worker was lost; it goes on.", again=False, lost=True)
             living = await self.store.living(since)
