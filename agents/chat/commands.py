@@ -168,7 +168,7 @@ def _wish(message: str) -> Wish | None:
                 topic = next((one for one in found.groupdict().values() if one), "")
                 if name == "term":
                     # Also in the plural, or with a word beside it.
-                    tried = (topic, topic.removesuffix("s"), *topic.split())
+                    tried = (topic, topic.rstrip("sn"), *topic.split())
                     topic = next((one for one in tried if one in glossary), "")
                 if topic or name != "term":
                     return Wish(name=name, topic=topic)

@@ -92,7 +92,7 @@ def speaks(message: str, before: str = "") -> str:
 # ---- reading
 
 
-_MARKS = " \t\n.!?…,;:¡¿\"'“”‘’„«»()👍🙏🙂😊👌✅"
+_MARKS = " \t\n.!?…,;:¡¿\"'“”‘’„«»()👍🙏🙂😊👌✅😅😂🤔😀😃😄😉🎉❤\ufe0f"
 
 
 @lru_cache(maxsize=1)

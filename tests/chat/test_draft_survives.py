@@ -33,6 +33,17 @@ ORDINARY = [
     # something else
     "I don't like the third part much", "What is the weather in Paris tomorrow?", "asdf", "👍", "lol",
     "You are not authorized to execute", "My cat sat on the keyboard and wrote this",
+    # as people type: in haste, with emojis, half sentences and typos
+    "Cool, thx!! 🙏", "hmm ok and what exactly will I get at the end?", "could you pls tell me roughly how much time that takes 😅",
+    "isn't that a bit much for such a simple question?", "I have a meeting in 10 min, will it be done by then?",
+    "wait, is this using my private files??", "sry wrong window", "Looks fine, but let me ask my colleague first",
+    "whats the diffrence between standard and deep", "can you also email me the result?", "do I have to pay anything",
+    "how reliable is this going to be?", "can I export it as word?", "never mind, carry on", "Thats not what i ment",
+    "is it possible to see the sources before?", "I'd rather have it in Spanish, if possible", "ok so what do I type now",
+    "Moment mal, was bedeutet denn „Runden“?", "Super, vielen lieben Dank! 😊", "kostet mich das was??", "hä?",
+    "Muss ich am Rechner bleiben wärend das läuft?", "ich bin mir noch nicht sicher, ob das die richtige Frage ist",
+    "das ist mir zu teuer", "Was passiert mit meinen Daten?", "Bekomme ich das als PDF?", "geht das auch schneller",
+    "gute frage, nächste frage", "ok aber nur wenn es nichts kostet",
 ]  # fmt: skip
 
 
@@ -103,6 +114,14 @@ async def test_a_draft_that_survived_is_what_the_phrase_binds_in_either_spelling
         ("cancel", "The draft simply stays here"),
         ("thanks", "You're welcome"),
         ("wie lange dauert das?", "höchstens 5 Minuten"),
+        ("could you pls tell me roughly how much time that takes 😅", "at most 5 minutes"),
+        ("hmm ok and what exactly will I get at the end?", "a summary first"),
+        ("can you also email me the result?", "sent to nobody"),
+        ("Bekomme ich das als PDF?", "als PDF"),
+        ("sry wrong window", "Take your time"),
+        ("Cool, thx!! 🙏", "You're welcome"),
+        ("whats the diffrence between standard and deep", "deep up to 7"),
+        ("ok aber nur wenn es nichts kostet", "kein Preis bekannt"),
     ],
 )
 async def test_a_question_about_the_draft_is_answered_from_the_card_without_a_model(tmp_path, message, said):
