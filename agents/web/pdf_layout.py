@@ -413,9 +413,9 @@ def _is_wrapped(lines: Sequence[Line], row: int, at: int) -> bool:
     """Tell a line that goes on with a cell of a row: under its left edge, and nearer to it than rows are to one another."""
     line, cells = lines[at], lines[row].parted(_TIGHT_GAP)
     step = lines[at - 1].bottom - line.bottom
-    under = next(
-        (n for n, cell in enumerate(cells) if abs(cell.left - line.left) < line.height * (0.5 if n else 1.5)), None
-    )
+    under = next((n for n, cell in enumerate(cells) if abs(cell.left - line.left) < line.height / 2), None)
+    if under is None and 0 < cells[0].left - line.left < 1.5 * line.height:
+        under = 0  # the first line of the cell is indented
     if under is None or not 0 < step <= _WRAPPED * line.height:
         return False
     row_below = next((n for n, one in enumerate(lines[at + 1 : at + 5], at + 1) if len(one.parted(_TIGHT_GAP)) > 1), 0)
