@@ -72,9 +72,7 @@ def carried(sentence: str, quotes: Sequence[str], *, language: str = "en", conte
     return _carried(sentence, tuple(quotes), language, tuple(context))
 
 
-@lru_cache(
-    maxsize=4_096
-)  # a claim meets the same words when they are read, when it is challenged, and when it is written
+@lru_cache(maxsize=4_096)  # a claim meets the same words when they are read, challenged, and written
 def _carried(sentence: str, quotes: tuple[str, ...], language: str, context: tuple[str, ...]) -> Support:
     source = _source(tuple(quote for quote in quotes if quote.strip()), language)
     if not source.units:
@@ -91,7 +89,7 @@ def _carried(sentence: str, quotes: tuple[str, ...], language: str, context: tup
     foreign = language_of(" ".join(quotes)) != language  # few of its words can stand in them
     keys = {one.key for comparison in compared for one in comparison.findings if one.severity != "note"}
     told = keys - {"pronoun", "unlike", "name_missing" if foreign else ""}
-    own_words = not foreign and _coverage(compared) < RAISABLE
+    own_words = not foreign and features(compared)["uncovered"] > 1 - RAISABLE
     return replace(found, binding=found.verdict != "supported" and bool(told or invented or own_words))
 
 
@@ -128,11 +126,6 @@ def mixes(sentence: str, sources: Sequence[tuple[str, str]], *, language: str = 
 def _opening() -> re.Pattern[str]:
     """Words that only say that there is a source."""
     return re.compile(rf"^\s*(?:{lang.alternatives('opening')})", re.IGNORECASE)
-
-
-def _coverage(compared: Sequence[Comparison]) -> float:
-    content = sum(one.content for one in compared) or 1
-    return sum(one.content * one.coverage for one in compared) / content
 
 
 def _stands_whole(sentence: str, quote: str) -> bool:
@@ -195,12 +188,8 @@ def _bare(sentence: str) -> str:
 
 
 def _reasons(
-    findings: Sequence[Discrepancy],
-    compared: Sequence[Comparison],
-    verdict: Verdict,
-    language: str,
-    invented: Sequence[str],
-) -> tuple[str, ...]:
+    findings: Sequence[Discrepancy], compared: Sequence[Comparison], verdict: Verdict, language: str, invented: Sequence[str]
+) -> tuple[str, ...]:  # fmt: skip
     order = ("contradicted", "unsupported", "partly", "note")
     told = [one.text for kind in order for one in findings if one.severity == kind]
     told.extend(reason("uncovered", language, ours=f"“{one}”") for one in invented)

@@ -75,20 +75,14 @@ def decode(raw: bytes, declared: str | None = None) -> str:
     names = [codec for said in (_named(declared), in_page) if said and (codec := _codec(said))]
     if len(raw) >= 4 and 0 in raw[:200] and (wide := _utf16_without_bom(raw)):
         return raw.decode(wide, "ignore")
-    try:
+    with suppress(UnicodeDecodeError):
         text = raw.decode("utf-8")
-    except UnicodeDecodeError:
-        pass
-    else:
         escaped = next((name for name in names if name in _WITH_ESCAPES), None)
         return raw.decode(escaped, "ignore") if escaped else text
     for name in names:
-        if name == "utf-8":
-            continue
-        try:
-            return raw.decode(name, "c1" if name in {"cp1252", "cp1254"} else "strict")
-        except UnicodeDecodeError:
-            continue
+        with suppress(UnicodeDecodeError):
+            if name != "utf-8":
+                return raw.decode(name, "c1" if name in {"cp1252", "cp1254"} else "strict")
     return _guessed(raw, says_utf8="utf-8" in names)
 
 
@@ -104,10 +98,9 @@ def _guessed(raw: bytes, *, says_utf8: bool) -> str:
     if is_latin:
         eastern = name in {"cp1250", "iso8859_2"} and _EASTERN.search(raw[:_SAMPLE].decode("cp1252", "c1"))
         name = name if eastern or name == "cp1254" else "cp1252"
-    try:
+    with suppress(UnicodeDecodeError):
         return raw.decode(name, "c1" if name == "cp1252" else "strict")
-    except UnicodeDecodeError:
-        return raw.decode("cp1252", "c1")
+    return raw.decode("cp1252", "c1")
 
 
 def _named(declared: str | None) -> str:

@@ -103,18 +103,11 @@ class Fetcher:
     """
 
     def __init__(
-        self,
-        allowed: AllowedHosts | None = None,
-        *,
-        resolver: Resolver = system_resolver,
-        guard: Guard | None = None,
-        backend: httpcore2.AsyncNetworkBackend | None = None,
-        total_s: float = TOTAL_S,
-        per_host_rate: float = 2.0,
+        self, allowed: AllowedHosts | None = None, *, resolver: Resolver = system_resolver, guard: Guard | None = None,
+        backend: httpcore2.AsyncNetworkBackend | None = None, total_s: float = TOTAL_S, per_host_rate: float = 2.0,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
-        spread: Callable[[], float] = random.random,
-    ) -> None:
+        now: Callable[[], datetime] = lambda: datetime.now(UTC), spread: Callable[[], float] = random.random,
+    ) -> None:  # fmt: skip
         self._guard = guard or Guard(allowed, resolver)
         self._backend = backend
         self._total_s, self._now = total_s, now
@@ -224,14 +217,12 @@ class Fetcher:
             raise SourceError(url, TOO_LARGE)
 
     async def _body(self, url: str, response: httpx2.Response) -> bytes:
-        parts: list[bytes] = []
-        size = 0
+        found = bytearray()
         async for part in response.aiter_bytes():  # unpacked in steps of 1 MiB, so that the limit holds within them
-            size += len(part)
-            if max(size, response.num_bytes_downloaded) > MAX_BYTES:
+            found += part
+            if max(len(found), response.num_bytes_downloaded) > MAX_BYTES:
                 raise SourceError(url, TOO_LARGE)
-            parts.append(part)
-        return b"".join(parts)
+        return bytes(found)
 
     async def _robots_txt(self, address: str) -> bytes | None:
         """Ask a site for its rules, under the same guard; None when it does not answer."""

@@ -179,9 +179,8 @@ def _colour(value: str) -> Colour | None:
 def _on_screen(css: str) -> str:
     """Give the rules that hold on a screen of usual size: without the conditions around them, nested ones by themselves."""
     kept: list[str] = []
-    open_rules = [
-        (True, "", "")
-    ]  # of the braces that are open: whether what is in them holds, for what, and what it says
+    # Of the braces that are open: whether what is in them holds, for what, and what it says.
+    open_rules = [(True, "", "")]
     start = 0
     for match in re.finditer("[{};]", css):
         head = css[start : match.start()].strip()

@@ -44,9 +44,11 @@ _BREAKS = re.compile(rf" *(?:[{_SOFT}\n] *)+")
 _NOTE_MARK = re.compile(r"note|\bfn|ref|cit", re.I)
 _MARK = re.compile(r"\d{1,3}|[a-z*†‡§]")
 _FORMULA = {"mwe-math-element", "katex", "katex-display", "mathjax", "mathjax_display"}  # a formula and its picture
-_ROLES = {
-    "table": "table", "grid": "table", "row": "tr", "columnheader": "th", "rowheader": "th", "cell": "td", "gridcell": "td",
-}  # fmt: skip
+_ROLES = dict(
+    zip(
+        "table grid row columnheader rowheader cell gridcell".split(), "table table tr th th td td".split(), strict=True
+    )
+)
 _SCRIPTS = {"super": "sup", "text-top": "sup", "sub": "sub", "text-bottom": "sub"}
 
 

@@ -257,9 +257,8 @@ def _sheet_rows(sheet: Any, *, with_looks: bool) -> Iterator[list[str | None]]:
 
 def _is_unseen(cell: Any) -> bool:
     """Tell a cell that is struck, or written in the colour of its ground or in specks."""
-    if (
-        cell.value is None or (font := cell.font) is None
-    ):  # most of a sheet holds nothing, and looks take long to ask for
+    # Most of a sheet holds nothing, and looks take long to ask for.
+    if cell.value is None or (font := cell.font) is None:
         return False
     ink, is_speck = font.color, font.sz is not None and font.sz <= 2  # points
     is_white = ink is not None and (ink.rgb == "FFFFFFFF" or ink.theme == 0) and cell.fill.fill_type is None

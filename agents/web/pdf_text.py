@@ -207,18 +207,14 @@ def _with_fractions(words: list[Word], look: Look) -> list[Word]:
         under = [word for word in beside if 0.5 * word.size < height - word.baseline < word.size]
         sides = [(part[0].left, part[-1].right) for part in (over, under) if part]
         is_centred = all(abs((one[0] + one[1]) / 2 - middle) <= 1.5 for one in sides)
-        goes_on = any(
-            abs(word.baseline - over[0].baseline) < 1
-            and min(abs(word.left - right), abs(left - word.right)) < word.size / 2
+        gaps = [
+            min(abs(word.left - right), abs(left - word.right))
             for word in words
-            if over and word not in beside
-        )  # a line of text above a table
-        if (
-            len(sides) < 2
-            or not is_centred
-            or goes_on
-            or max(end - start for start, end in sides) < 0.7 * (right - left)
-        ):
+            if over and word not in beside and abs(word.baseline - over[0].baseline) < 1
+        ]
+        goes_on = bool(gaps) and min(gaps) < over[0].size / 2  # a line of text above a table
+        is_wide = len(sides) > 1 and max(end - start for start, end in sides) >= 0.7 * (right - left)
+        if goes_on or not is_centred or not is_wide:
             continue
         size = max(over[0].size, under[0].size)
         baseline = height - 0.25 * size

@@ -23,7 +23,7 @@ from agents.web.decoding import MAX_NAME, WRITTEN, Document, decode, file_name, 
 from agents.web.fetching import FetchedPage, Fetcher
 from agents.web.html_tree import parsed, whole_text
 from agents.web.office_text import archive_of, flat_archive, read_archive, rich_text
-from agents.web.reader_pool import BROKEN, Elsewhere, ReaderEnded, ReaderPool
+from agents.web.reader_pool import Elsewhere, ReaderPool
 from agents.web.table_rows import is_table, read_table
 from agents.web.url_key import host_of, link
 from agents.web.walls import EMPTY, wall_of, without_demands
@@ -95,7 +95,6 @@ MAX_MARKUP = 3_000_000
 """Characters of a document that are looked at: what comes after is cut, and said to be. All of them are worked on here."""
 
 NOT_TEXT = "it is not a text"
-TOO_SLOW = "its text could not be taken out in time"
 
 _BINARY = (
     (b"\x89PNG", "a picture"), (b"\xff\xd8\xff", "a picture"), (b"GIF8", "a picture"), (b"II*\x00", "a picture"),
@@ -157,10 +156,7 @@ async def read_document(body: bytes, content_type: str, url: str, limit_s: float
         Elsewhere: it only frames another document.
         SourceError: it is no text, stands behind a wall, or is broken; the reason is for the reader of the report.
     """
-    try:
-        found = await _pool().read({"content_type": content_type, "url": url}, body, limit_s)
-    except ReaderEnded as error:
-        raise SourceError(url, BROKEN if error.in_time else TOO_SLOW) from error
+    found = await _pool().read({"content_type": content_type, "url": url}, body, limit_s)
     if "elsewhere" in found:
         raise Elsewhere(url, str(found["elsewhere"]))
     if "reason" in found:

@@ -29,6 +29,7 @@ _CALL = f"import sys; sys.path.insert(0, {str(IMPORT_PATH)!r}); from agents.web.
 _MAX_ANSWER = 64 * 2**20
 
 BROKEN = "it is broken, or made to be unreadable"
+TOO_SLOW = "its text could not be taken out in time"
 FRAME = "it only frames another document"
 
 
@@ -40,14 +41,6 @@ class Elsewhere(SourceError):
         self.document_url = document_url
 
 
-class ReaderEnded(Exception):
-    """The process did not answer: it ran out of time, or came to a bad end."""
-
-    def __init__(self, *, in_time: bool) -> None:
-        super().__init__("the reading process ended")
-        self.in_time = in_time
-
-
 class ReaderPool:
     """A few processes that read documents."""
 
@@ -57,11 +50,7 @@ class ReaderPool:
         self._processes: dict[int, _Process] = {}
 
     async def read(self, head: Mapping[str, str], body: bytes, limit_s: float) -> dict[str, Any]:
-        """Have a document read, as its head says; may be called from any event loop.
-
-        Raises:
-            ReaderEnded: the process did not answer.
-        """
+        """Have a document read, as its head says; may be called from any event loop."""
         dropped = threading.Event()
         line = json.dumps({**head, "size": len(body)}).encode() + b"\n"
         try:
@@ -107,14 +96,14 @@ class _Process:
         clock.start()
         try:
             if dropped.is_set() or self._popen.stdin is None or self._popen.stdout is None:
-                raise ReaderEnded(in_time=True)
+                return {"reason": BROKEN}
             self._asked += 1
             self._popen.stdin.write(asked)
             self._popen.stdin.flush()
             answer: dict[str, Any] = json.loads(self._popen.stdout.readline(_MAX_ANSWER))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError):
             self._kill()
-            raise ReaderEnded(in_time=time.monotonic() < ends_at) from error
+            return {"reason": BROKEN if time.monotonic() < ends_at else TOO_SLOW}
         else:
             return answer
         finally:
