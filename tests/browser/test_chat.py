@@ -6,7 +6,7 @@ import signal
 import time
 import urllib.request
 
-from tests.browser.conftest import ROOT, Server, Tab
+from tests.browser.conftest import PACE_S, ROOT, Server, Tab
 
 STARTERS = [one["message"] for one in json.loads((ROOT / "examples" / "starters.json").read_text("utf-8"))["starters"]]
 FEASIBLE, BROAD = STARTERS[0], STARTERS[1]
@@ -58,6 +58,7 @@ def test_from_a_broad_question_to_a_quote_in_its_source(server, tab, shots):
     first.sees("Changed: 10 minutes instead of 5 minutes.")
     first.sees("A later draft took its place.")
 
+    server.pace(20.0)  # it is under way until all has been said, however slow the machine
     first.say(PHRASE)
     first.page.wait_for_selector("[data-job=running]")
     first.say("how is it going?")
@@ -68,6 +69,7 @@ def test_from_a_broad_question_to_a_quote_in_its_source(server, tab, shots):
     first.sees("Nothing was started twice.")
     assert len(jobs_of(server)) == before + 1
 
+    server.pace(PACE_S)
     first.page.reload()
     first.page.wait_for_selector("[data-job]")
     second = Tab(first.context, server, shots)
@@ -98,6 +100,10 @@ def test_from_a_broad_question_to_a_quote_in_its_source(server, tab, shots):
     first.page.reload()
     first.page.wait_for_selector(QUOTE_LINK)
     first.page.wait_for_selector("[data-job=done]")
+    first.page.wait_for_selector(".ds-report[data-report=here]")
+    first.page.wait_for_timeout(1800)  # an old chat opens at its last question, and stays there
+    top = first.page.locator("[data-step-type=user_message]").last.bounding_box()["y"]
+    assert 0 <= top < 320
     assert first.outside() == {}
     assert "ERROR" not in server.log()
 
@@ -168,11 +174,10 @@ def test_a_killed_server_goes_on_with_its_run_and_one_asked_to_stop_stops_within
         page.page.wait_for_selector("[data-job=done]", timeout=90_000)
         page.sees("References")
         page.shot("12-restarted")
-        page.close()
 
         # And a server that is asked to stop in the middle of a run stops within seconds.
         server.pace(20.0)
-        page = Tab(browser, server, shots).open().starts(FEASIBLE)
+        page.begins_anew().starts(FEASIBLE)
         assert server.stop() in (0, -signal.SIGTERM)
         page.close()
         assert "Traceback" not in server.log()

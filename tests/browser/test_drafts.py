@@ -123,7 +123,7 @@ def test_drafts_are_edited_by_talking_and_one_that_was_replaced_folds_and_can_be
     assert page.page.locator(".ds-contract[data-contract=draft]").count() == 1
 
 
-def test_a_card_in_a_second_tab_follows_and_an_older_draft_changes_nothing(browser, server, shots, tab):
+def test_a_card_in_a_second_tab_follows_and_two_phrases_at_once_start_one_run(browser, server, shots, tab):
     first = tab().drafts(FEASIBLE)
     second = Tab(browser, server, shots).open(first.page.url.removeprefix(server.url))
     second.card.wait_for()
@@ -134,7 +134,14 @@ def test_a_card_in_a_second_tab_follows_and_an_older_draft_changes_nothing(brows
     draft(second, 2)
     assert hash_of(second) == hash_of(first) != old
 
-    second.say(PHRASE)
+    for page in (first, second):
+        page.page.locator("#chat-input").click()
+        page.page.keyboard.insert_text(PHRASE)
+    for page in (first, second):
+        page.page.keyboard.press("Enter")
     for page in (first, second):
         page.page.wait_for_selector("[data-job]")
+    first.sees("Nothing was started twice.")
+    runs = {one.get_attribute("data-job") for one in first.page.locator("[data-job]").all()}
+    assert len(runs) == 1
     second.close()
