@@ -17,12 +17,12 @@ from agents.team import open_team
 from tests.forked import command
 
 
-@pytest.fixture
-def sim(shared):
+@pytest.fixture(scope="module")
+def mock_server(shared):
     """The mock model server in a process of its own."""
     pytest.importorskip("aiohttp")
     process = subprocess.Popen(
-        [sys.executable, "-m", "worldsim", "serve", "--config", json.dumps({"speed": 50})], cwd=shared / "bench", stdout=subprocess.PIPE, text=True,
+        [sys.executable, "-m", "worldsim", "serve", "--config", json.dumps({"speed": 50, "answer": {"overrides": []}})], cwd=shared / "bench", stdout=subprocess.PIPE, text=True,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
     )  # fmt: skip
     try:
@@ -30,6 +30,18 @@ def sim(shared):
     finally:
         process.terminate()
         process.wait(10)
+
+
+@pytest.fixture
+def sim(mock_server):
+    """The server as it was when it was started; it forgets what a test asked of it."""
+    before = configure(mock_server)
+    yield mock_server
+    assert configure(mock_server, **before) == before, "it can't be put back: start one for each test"
+    request = urllib.request.Request(
+        mock_server["llm_url"].removesuffix("/v1") + "/_sim/reset", data=b"", method="POST"
+    )
+    urllib.request.urlopen(request, timeout=5).close()
 
 
 DECIDED = [
