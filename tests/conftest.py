@@ -48,6 +48,7 @@ aiosqlite.Connection._execute = at_once
 
 # By default the collector goes through every module again and again while they are imported, and later for each job.
 gc.set_threshold(50_000, 20, 20)
+gc.disable()  # until all tests are found
 
 from tests import side_by_side  # noqa: E402 - the environment stands above
 
@@ -76,6 +77,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.get_closest_marker("live"):
             item.add_marker(pytest.mark.skip(reason="asks real providers: --live"))
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # what is loaded now stays: nobody goes through it again
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

@@ -12,11 +12,7 @@ import subprocess
 import sys
 
 _CONTEXT = multiprocessing.get_context("forkserver")
-# Not Chainlit, which reads its folder while it is imported.
-_CONTEXT.set_forkserver_preload(
-    ["tests.jobs.worker_child", "agents.team", "agents.run_research", "agents.cli.headless", "agents.api.mcp_server",
-     "agents.report.formats", "asyncpg", "dbos", "fastapi", "mcp.server.fastmcp", "uvicorn", "litellm"]
-)  # fmt: skip
+_CONTEXT.set_forkserver_preload(["tests.preloaded"])
 
 
 def forked(log, main, *arguments):

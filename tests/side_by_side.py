@@ -128,8 +128,7 @@ def run(session, many):
     if len(files) > MANY and any(name.startswith("tests/chat/") for name in names):
         for name in HEAVY:  # every worker would load them for its first test that needs them
             importlib.import_module(name)
-    gc.collect()
-    gc.freeze()  # what is loaded now stays: no worker goes through it again
+    gc.freeze()  # these too: no worker goes through them again
     chosen, running = selectors.DefaultSelector(), {}
     for number in range(many):
         reading, writing = os.pipe()

@@ -1,0 +1,24 @@
+"""What every forked process of the tests has loaded. Not Chainlit, which reads its folder while it is imported."""
+
+import gc
+
+gc.disable()
+
+import asyncpg  # noqa: E402, F401
+import dbos  # noqa: E402, F401
+import fastapi  # noqa: E402, F401
+import litellm  # noqa: E402, F401
+import mcp.server.fastmcp  # noqa: E402, F401
+import uvicorn  # noqa: E402, F401
+
+import agents.api.mcp_server  # noqa: E402
+import agents.cli.headless  # noqa: E402
+import agents.report.formats  # noqa: E402
+import agents.run_research  # noqa: E402
+import agents.team  # noqa: E402, F401
+import tests.jobs.worker_child  # noqa: E402, F401
+from agents.nlp.tokens import language_of  # noqa: E402
+
+language_of("Velsmar Brücke Kosten Winter")  # told by its letters: the model behind that takes a while to load
+gc.freeze()  # no process goes through it again
+gc.enable()
