@@ -151,7 +151,10 @@ def _joined_rows(lines: list[Line]) -> list[Line]:
                 joined[at] = Line(other.words + line.words)
                 break
         else:
-            joined.append(line)
+            before = joined[-1] if joined and id(line) not in told else line
+            # A head at half the height of those beside it is drawn first.
+            is_higher = 0.3 * line.height < line.bottom - before.bottom < 1.5 * line.height and line.left > before.left
+            joined.insert(len(joined) - is_higher, line)
     return joined
 
 

@@ -30,14 +30,13 @@ _MAX_ANSWER = 64 * 2**20
 
 BROKEN = "it is broken, or made to be unreadable"
 TOO_SLOW = "its text could not be taken out in time"
-FRAME = "it only frames another document"
 
 
 class Elsewhere(SourceError):
     """The page has no text of its own, and shows or opens another document."""
 
     def __init__(self, url: str, document_url: str) -> None:
-        super().__init__(url, FRAME)
+        super().__init__(url, "it only frames another document")
         self.document_url = document_url
 
 
