@@ -186,9 +186,7 @@ def name_of(text: str | None) -> str | None:
     words = name.split()
     # Names of more than a few words are those of bodies, and have capitals.
     is_sentence = len(words) > 4 and 2 * sum(word[0].islower() for word in words) > len(words)
-    is_name = (
-        any(map(str.isalpha, name)) and len(name) <= MAX_NAME and not re.search("://|@", name) and len(words) <= 20
-    )
+    is_name = any(map(str.isalpha, name)) and len(name) <= MAX_NAME and not re.search("://|@", name)
     return name if is_name and not is_sentence and name.casefold() not in _NO_NAME else None
 
 

@@ -151,10 +151,10 @@ def _joined_rows(lines: list[Line]) -> list[Line]:
                 joined[at] = Line(other.words + line.words)
                 break
         else:
+            # Heads at half the height of those beside them are drawn first.
             before = joined[-1] if joined and id(line) not in told else line
-            # A head at half the height of those beside it is drawn first.
-            is_higher = 0.3 * line.height < line.bottom - before.bottom < 1.5 * line.height and line.left > before.left
-            joined.insert(len(joined) - is_higher, line)
+            rise, gap = (line.bottom - before.bottom) / line.height, (line.left - before.right) / line.height
+            joined.insert(len(joined) - (0.3 < rise < 1.5 and gap > _CELL_GAP), line)
     return joined
 
 
