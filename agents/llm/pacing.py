@@ -203,8 +203,9 @@ class RateLimiter:
     def __init__(
         self, limits: Callable[[], Pace], clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep, on_pause: Callable[[float], None] = lambda _: None,
+        worked_s: Callable[[], float] = time.process_time,
     ) -> None:  # fmt: skip
-        self._on_pause = on_pause
+        self._on_pause, self._worked_s = on_pause, worked_s
         self._limits, self._clock, self._sleep = limits, clock, sleep
         self._line = asyncio.Lock()
         self._freed = asyncio.Event()
@@ -261,7 +262,7 @@ class RateLimiter:
             await self._until_open(tokens, ends_at)
             self.busy += 1
             self.peak = max(self.peak, self.busy)
-            turn = Permit(self._clock(), tokens)
+            turn, worked_s = Permit(self._clock(), tokens), self._worked_s()
             self._sent.append(turn)
         try:
             yield turn
@@ -269,9 +270,10 @@ class RateLimiter:
             took_s = self._clock() - turn.at
             if turn.tokens_out is not None:
                 own = self.pace.note(took_s, int(turn.tokens) - turn.tokens_out or tokens, turn.tokens_out)
-                limits = self._limits()
-                most, wanted = limits.most_at_once or 0, self._full_at >= turn.at
-                self.places.went_well(own, self.busy, limits.at_once or self.busy, most, wanted=wanted)
+                if self._worked_s() - worked_s <= took_s / 2:  # else it is this machine that was slow to listen
+                    limits = self._limits()
+                    most, wanted = limits.most_at_once or 0, self._full_at >= turn.at
+                    self.places.went_well(own, self.busy, limits.at_once or self.busy, most, wanted=wanted)
             elif turn.ran_out:
                 self.pace.ran_out(took_s, tokens, turn.asked_for)
                 self.places.went_badly(self.busy)

@@ -269,6 +269,12 @@ async def test_a_provider_that_keeps_up_is_asked_for_more_until_it_says_no(clock
     assert doors.places.at_once(4, 20) < 10
 
 
+async def test_answers_that_came_slowly_because_this_machine_was_busy_cost_no_places(clock):
+    doors = RateLimiter(lambda: Pace(at_once=4), clock, clock.sleep, worked_s=lambda: clock.now)
+    await asked(doors, clock, 16, 4.0)
+    assert doors.places.at_once(4) == 4
+
+
 def test_a_number_of_calls_at_once_that_was_set_is_kept_to():
     assert limits_for("openai").most_at_once > limits_for("openai").at_once
     assert limits_for("openai", Pace(at_once=3)).most_at_once is None
