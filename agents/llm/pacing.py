@@ -59,16 +59,17 @@ def limits_for(
 
 
 class Places:
-    """How many calls a provider is given at once: more with each that goes well, half where it can't keep up.
+    """How many calls a provider is given at once: more with each that goes well, fewer where it can't keep up.
 
     While it always kept up each call that goes well makes one place more, where calls wait; later, part of one. It can't
     keep up where it says so (429), where a call runs out of time, or where answers come at less than 0.6 of the best pace
-    seen: a server with one slot works on its queue, so that each further call only takes longer.
+    seen: a server with one slot works on its queue, so that each further call only takes longer. Calls that were under way
+    together take places away once.
     """
 
     def __init__(self) -> None:
         self._window: float | None = None
-        self._held_back = False
+        self._narrowed_at = 0.0
         self._best_tokens_s = 0.0
         self._slow_in_a_row = 0
 
@@ -76,21 +77,23 @@ class Places:
         """Say how many calls may be open: `limit` to begin with, at `most` so many."""
         return limit if self._window is None else max(1, min(max(limit, most), int(self._window)))
 
-    def went_well(self, tokens_s: float, busy: int, limit: int, most: int = 0, *, wanted: bool = False) -> None:
-        """Note a call that was answered at a pace, while `busy` calls were open and others `wanted` a place."""
+    def went_well(self, tokens_s: float, busy: int, limit: int, most: int = 0, *, ended: float) -> None:
+        """Note a call that was answered at a pace and was one of `busy`; `most` is 0 where no more places are wanted."""
         self._best_tokens_s = max(self._best_tokens_s * 0.995, tokens_s)
         slow = busy > 1 and tokens_s < SLOWED * self._best_tokens_s
         self._slow_in_a_row = self._slow_in_a_row + 1 if slow else 0
-        if self._slow_in_a_row > 1:  # one alone may be chance
-            self.went_badly(busy)
-        elif not slow and (wanted or (self._window or limit) < limit):
-            window = self._window or float(limit)
-            self._window = min(float(max(limit, most)), window + (0.5 / max(1.0, window) if self._held_back else 1.0))
+        window = self._window or float(limit)
+        if self._slow_in_a_row > 1:  # one alone may be chance; so many at once it answers at its best pace
+            self._window = max(1.0, min(window, busy * tokens_s / self._best_tokens_s))
+            self._narrowed_at = self._narrowed_at or ended
+        elif not slow and window < max(limit, most):
+            self._window = min(float(max(limit, most)), window + (1.0 / window if self._narrowed_at else 1.0))
 
-    def went_badly(self, busy: int) -> None:
+    def went_badly(self, busy: int, began: float, ended: float) -> None:
         """Note a call that ran out of time or was turned away, while `busy` calls were open."""
-        self._held_back = True
-        self._window = max(1.0, min(self._window or float(busy), float(busy)) / 2)
+        if began >= self._narrowed_at:
+            self._window = max(1.0, min(self._window or float(busy), float(busy)) / 2)
+            self._narrowed_at = ended
 
 
 SLOWED = 0.6  # part of the best pace below which a provider is taken to work on more than it can
@@ -180,6 +183,7 @@ class Permit:
     tokens_out: int | None = None  # what the answer took; None until it is there
     ran_out: bool = False  # no answer came within the time there was
     asked_for: int = 1  # tokens that the answer might have had
+    busy: int = 1  # requests that were open when it was sent, with it
 
     def used(self, tokens: int, tokens_out: int = 0) -> None:
         """Put what the request really took in the place of the estimate."""
@@ -250,7 +254,8 @@ class RateLimiter:
 
     def hold(self, seconds: float) -> None:
         self.tell(seconds)
-        self.places.went_badly(max(1, self.busy))
+        if not self.held_s:  # calls that were under way together are turned away together
+            self.places.went_badly(max(1, self.busy), self._clock(), self._clock())
         self._resumes_at = max(self._resumes_at, self._clock() + seconds)
 
     @asynccontextmanager
@@ -262,7 +267,7 @@ class RateLimiter:
             await self._until_open(tokens, ends_at)
             self.busy += 1
             self.peak = max(self.peak, self.busy)
-            turn, worked_s = Permit(self._clock(), tokens), self._worked_s()
+            turn, worked_s = Permit(self._clock(), tokens, busy=self.busy), self._worked_s()
             self._sent.append(turn)
         try:
             yield turn
@@ -272,11 +277,12 @@ class RateLimiter:
                 own = self.pace.note(took_s, int(turn.tokens) - turn.tokens_out or tokens, turn.tokens_out)
                 if self._worked_s() - worked_s <= took_s / 2:  # else it is this machine that was slow to listen
                     limits = self._limits()
-                    most, wanted = limits.most_at_once or 0, self._full_at >= turn.at
-                    self.places.went_well(own, self.busy, limits.at_once or self.busy, most, wanted=wanted)
+                    most = limits.most_at_once or 0 if self._full_at >= turn.at else 0
+                    limit, ended = limits.at_once or self.busy, turn.at + took_s
+                    self.places.went_well(own, max(turn.busy, self.busy), limit, most, ended=ended)
             elif turn.ran_out:
                 self.pace.ran_out(took_s, tokens, turn.asked_for)
-                self.places.went_badly(self.busy)
+                self.places.went_badly(self.busy, turn.at, turn.at + took_s)
             if turn.tokens_out is not None or turn.ran_out:
                 self._seen_at = self._clock()
             self.busy -= 1

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from agents.core.port import Pace
 from agents.core.settings import Settings
-from agents.llm.pacing import DEFAULTS, HeldBack, ObservedPace, Pacing, RateLimiter, limits_for
+from agents.llm.pacing import DEFAULTS, HeldBack, ObservedPace, Pacing, Places, RateLimiter, limits_for
 from agents.team import open_team
 
 
@@ -267,6 +267,26 @@ async def test_a_provider_that_keeps_up_is_asked_for_more_until_it_says_no(clock
     assert open_at_once[:4] == [4, 8, 16, 20]
     doors.hold(0.1)
     assert doors.places.at_once(4, 20) < 10
+
+
+async def test_a_burst_that_is_turned_away_halves_the_places_once(clock):
+    doors = gate(clock, at_once=16)
+    async with doors.turn(400), doors.turn(400), doors.turn(400), doors.turn(400):
+        for _ in range(4):
+            doors.hold(1.0)
+    assert doors.places.at_once(16) == 2
+
+
+def test_answers_at_half_the_pace_leave_half_the_places_however_many_come_together():
+    places = Places()
+    for n in range(3):
+        places.went_well(100.0, 1, 16, ended=float(n))
+    for n in range(30):
+        places.went_well(50.0, 40, 16, 64, ended=5.0 + n / 10)
+    assert places.at_once(16, 64) == 16
+    for n in range(30):
+        places.went_well(50.0, 16, 16, 64, ended=9.0 + n / 10)
+    assert 8 <= places.at_once(16, 64) <= 11  # the best pace fades
 
 
 async def test_answers_that_came_slowly_because_this_machine_was_busy_cost_no_places(clock):
