@@ -52,7 +52,7 @@ def read_markdown(text: str, fallback_title: str) -> Document:
 
     address, language = fact("url", "source", "canonical"), fact("language", "lang").split("-")[0].lower()
     return Document(
-        title=_name(fact("title")) or _name(heading) or fallback_title,
+        title=one_line(fact("title") or heading)[:MAX_NAME].strip() or fallback_title,
         text=body,
         author=name_of(fact("author", "authors", "by")),
         published=iso_date(fact("date", "published", "pubdate")),
@@ -84,10 +84,6 @@ def front_matter(block: str) -> dict[str, str]:
                 value = ", ".join(_unquoted(one) for one in value[1:-1].split(","))
             facts[key] = _unquoted(value)
     return facts
-
-
-def _name(text: str) -> str | None:
-    return one_line(text)[:MAX_NAME].strip() or None
 
 
 LIMIT_S = 20.0  # seconds for taking the text out of a page
@@ -246,9 +242,8 @@ def _mail(body: bytes, url: str) -> Document:
     page = _plain(unruffled(seen(written)), url)
     gaps = (Said("its attachments were not read"),) if any(True for _ in mail.iter_attachments()) else ()
     author = name_of(str(mail["From"] or "").partition("<")[0].strip(' "'))
-    return replace(
-        page, title=_name(str(mail["Subject"] or "")) or page.title, author=author, published=sent, gaps=gaps
-    )
+    title = one_line(str(mail["Subject"] or ""))[:MAX_NAME].strip() or page.title
+    return replace(page, title=title, author=author, published=sent, gaps=gaps)
 
 
 def is_pdf(body: bytes) -> bool:

@@ -151,6 +151,8 @@ def _count_heads(rows: Sequence[Row], *, is_data: bool) -> int:
     A second one stands below heads over several columns, or has nothing of its own in the first column.
     """
     words = [cell for cell in rows[0] if cell and not _YEAR.fullmatch(cell)] if len(rows) > 1 else []
+    if len(rows) > 1 and not (words or rows[0][0]) and sum(map(bool, rows[0])) > 1:
+        return 1  # years beside an empty corner
     if not words or not all(any(map(str.isalpha, cell)) for cell in words):
         return 0
     first, second = rows[0], rows[1]

@@ -78,6 +78,12 @@ def test_pairs_may_stand_above_the_rows_of_a_file_of_data():
     ]
 
 
+def test_years_beside_an_empty_corner_are_heads():
+    rows = "Riders\n\n;1994;1995;1996\nHallin;412;;98,5\nSarn;..;7;\n"
+
+    assert read(rows, "a.csv").split("\n")[-2:] == ["Hallin; 1994: 412; 1996: 98,5.", "Sarn; 1994: ..; 1995: 7."]
+
+
 @pytest.mark.parametrize(
     ("head", "author"),
     [
