@@ -29,8 +29,7 @@ _AND = r"(?:\s+(?:and|or|und|oder|sowie|et|ou|y|e|o|versus|vs\.?)\s+|\s*&\s*)"
 _SEPARATOR = re.compile(rf",{_AND}|{_AND}|,\s+")
 _ARTICLE = re.compile(r"^(?:the|its|their|an?|der|die|das|den|les?|la|los?|las|el)\s+", re.IGNORECASE)
 _BREAK = "\ue000"
-_LONGEST_ENTRY = 7
-"""Words of one entry of a list at most."""
+_LONGEST_ENTRY = 7  # words of one entry of a list at most
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class IndependentQuestion:
 def tidy(text: str) -> str:
     """Write a question as one sentence that starts with a capital and, where it asks, ends with a mark."""
     text = re.sub(r"\s+", " ", text).strip(_TRIM)
-    text = re.sub(r"^(?:and|und|et|y|also|please|bitte|por favor)[,:]?\s+(?=\S)", "", text, flags=re.IGNORECASE)
+    text = re.sub(r"^(?:and|und|et|y|also|please|bitte|por favor)[,:]?\s+(?=\S)", "", text, flags=re.I)
     text = text.strip(_TRIM).rstrip(".")
     if text and text[-1] not in "?!。？！" and not SPACELESS.search(text) and opening("ask").match(text):
         text += "?"
@@ -111,14 +110,16 @@ def _announces(text: str) -> bool:
     return bool(listed("counting").search(text)) and "?" not in text and len(text.split()) <= 9
 
 
+@cache
+def _separate() -> re.Pattern[str]:
+    said = listed("separate").pattern
+    return re.compile(rf"(?:^|(?<=[.;,:?!。？！]))\s*(?:and|und|et|y)?,?\s*{said}\s*[,:.–-]?\s*", re.IGNORECASE)
+
+
 def _pieces(message: str) -> list[str]:
     """Cut a message into sentences, with a mark before those that a separating phrase announces."""
-    separate = rf"(?:^|(?<=[.;,:?!。？！]))\s*(?:and|und|et|y)?,?\s*{listed('separate').pattern}\s*[,:.–-]?\s*"
-    marked = re.sub(
-        separate,
-        lambda match: _BREAK + ("I want to know " if re.search(r"want|like|need", match.group()) else ""),
-        message,
-        flags=re.IGNORECASE,
+    marked = _separate().sub(
+        lambda one: _BREAK + "I want to know " * bool(re.search("want|like|need", one[0])), message
     )
     return [piece for sentence in _SENTENCE_END.split(marked) if sentence for piece in _apart(sentence)]
 
@@ -156,8 +157,7 @@ def _parts(sentence: str) -> list[str]:
     start, asked = 0, opening("ask").match(sentence) or opening("yes_no").match(sentence)
     for match in _joint().finditer(sentence):
         part, rest = sentence[start : match.start()], sentence[match.end() :]
-        whole = (terms(part) or len(part.split()) > 2) and len(rest.split()) > 1
-        if whole and (asked or match[0].strip() != ","):
+        if (terms(part) or len(part.split()) > 2) and len(rest.split()) > 1 and (asked or match[0].strip() != ","):
             parts.append(part)
             start = match.end()
     marked = [f"{part}?" if "?" in sentence and opening("yes_no").match(part) else part for part in parts]
@@ -232,8 +232,7 @@ POINTING = re.compile(
 )
 """Words by which a part of a question points at what another part names."""
 _WIDE = re.compile(
-    r"\bwhat (?:do|does|did|can|could|should|will|would|happen\w*)\b|\b(?:which|what)\s+[a-z]+[^siu\W]s\b",
-    re.IGNORECASE,
+    r"\bwhat (?:do|does|did|can|could|should|will|would|happen\w*)\b|\b(?:which|what)\s+[a-z]+[^siu\W]s\b", re.I
 )
 """Asks for what there is, or for several things, not for one."""
 _SETTING = re.compile(r"^\W*(?:i|we|my|our|take|consider|ich|wir|je|nous|yo)\b", re.IGNORECASE)
@@ -278,10 +277,11 @@ def parts_of(question: str) -> tuple[Question, ...]:
     sentences = [question[one.start : one.end] for one in lang.spans(question)]
     # What is told before it is asked wants no answer; the names in it are those that the question points at.
     told = [one for one in sentences if not one.endswith("?")] if question.rstrip().endswith("?") else []
-    asked = " ".join(one for one in sentences if one not in told) if told else question
+    asked = [one for one in sentences if one not in told] if question.rstrip().endswith("?") else [question]
     parts: list[Question] = []
     named = _read(" ".join(told)) if told else None
-    for text in [text for part in _parts(asked) if (text := part.strip(" ,;")).strip("?")] or [question]:
+    apart = (_separate().sub("", part).strip(" ,;") for one in asked for part in _parts(one))
+    for text in [text for text in apart if text.strip("?")] or [question]:
         one = _read(text)
         if not one.names and named and named.names:
             one = replace(one, names=named.names, short=named.short, shown=named.shown)

@@ -208,8 +208,8 @@ class _Report:
         composer, words, prose = self.composer, self.words, self._prose(node)
         if not prose and not node.children and node.is_later:
             return  # a later round that found nothing is told in Methodology and Limitations, not as an empty section
-        elsewhere = (one for one in self.truth.answers if one.section == node.title and one.status != "not_found")
-        if not prose and node.status == "empty" and any(elsewhere):
+        elsewhere = [one for one in self.truth.answers if one.status != "not_found"]
+        if not prose and node.status == "empty" and _told(node, elsewhere):
             return  # what other branches found for its question stands in the summary
         if not _same_title(node.title, above):
             composer.heading(level, node.title)

@@ -379,3 +379,14 @@ def test_words_that_say_more_than_the_title_answer_a_question_that_names_nothing
 def test_a_life_told_in_brackets_with_its_places_says_where_somebody_died():
     told = "Karel Purkyně (15 March 1834, Wrocław – 5 April 1868, Prague) was a painter in the Austro-Hungarian Empire."
     assert answers(one("In which city did Karel Purkyně die?"), told, "Karel Purkyně")
+
+
+def test_a_second_question_behind_a_mark_is_a_part_of_its_own_without_the_words_that_announce_it():
+    asked = (
+        "How much carbon do the meadows bury each year? And as a second, separate question: what does restoring one "
+        "hectare cost?"
+    )
+    assert [part.text for part in parts_of(asked)] == [
+        "How much carbon do the meadows bury each year?",
+        "what does restoring one hectare cost?",
+    ]

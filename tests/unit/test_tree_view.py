@@ -278,6 +278,12 @@ def test_what_was_found_and_not_written_is_kept_and_what_was_only_read_is_not():
     assert not kept(2, (2.0, ReportWritten(grade="partial", title="T", references=1)))
 
 
+def test_what_limited_a_run_stays_on_its_card_in_the_words_of_the_report():
+    written = ReportWritten(grade="partial", title="T", references=1, limited="Search was limited (x).")
+    over = JobChanged(status="done", stage="completed")
+    assert Tree(numbered(START, ROOT, (2.0, written), (3.0, over))).view().limited == "Search was limited (x)."
+
+
 def test_a_part_whose_question_the_report_leaves_open_is_not_done():
     tree = Tree(
         numbered(
