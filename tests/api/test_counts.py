@@ -21,6 +21,7 @@ QUESTIONS = (
     "How warm was the water at Inner Harbour Flats in the summer of 2022?",
     "Who was the first mayor of Tolven Municipality, and when did the harbour freeze over?",
     "How deep is the Mariana Trench?",
+    "How did chain moorings and elastic moorings affect the meadow?",
 )
 
 
