@@ -196,41 +196,7 @@ LONGEST_LOOKUP, MOST_PARTS = 240, 4
 """Lists that tell a question why figures differ. Characters and parts of a question that asks for facts, at most."""
 ASIDE = re.compile(r"\s*\([^()]*\)|\s+[-–—|]\s.*$")
 
-_KINDS: dict[AnswerKind, tuple[str, str]] = {
-    "figure": (
-        r"how (?:many|much|often|old|long|high|far|tall|large|big|deep|wide|fast|heavy)|"
-        r"what (?:percentage|share|number|proportion|amount)|wie (?:viele?n?|oft|alt|lange?|hoch|groß|weit|tief|breit|schwer)|"
-        r"quel(?:le)? (?:part|nombre|pourcentage)|qué porcentaje",
-        r"combien|cuánt[oa]s?|quant[oiae]",
-    ),
-    "when": (
-        r"(?:what|which) (?:(?:is|was) the (?:\w+ ){0,2})?(?:year|date|day|month|century|decade)|"
-        r"welche[ms]? (?:jahr|datum|tag)|quelle année|qué año|che anno",
-        r"when|wann|quand|cuándo|quando",
-    ),
-    "who": ("(?!)", r"who|whom|whose|wer|wem|wen|wessen|qui|quién(?:es)?|chi"),
-    "where": ("(?!)", r"where|wo|woher|où|dónde|dove|dov"),
-}
-"""What tells a kind anywhere in a question; what tells it where it begins or ends, since within it joins clauses."""
-_BEFORE = (
-    r"(?:in|on|at|by|to|from|of|with|for|since|until|and|seit|bis|von|mit|an|und|depuis|à|de|par|et|desde|hasta|a|con|y|"
-    r"da|di)\s+"
-)
-_KIND = {
-    kind: re.compile(
-        rf"^\W*(?:{_BEFORE})?(?:{asks})(?=\W|$)|(?:^|\W)(?:{asks})\W*$|(?:^|\W)(?:{said})(?=\W|$)", re.IGNORECASE
-    )
-    for kind, (said, asks) in _KINDS.items()
-}
-_OR = re.compile(r"\b(?:or|oder|ou|o)\b", re.IGNORECASE)
-_WHICH = re.compile(r"\b(?:which|what|welche\w*|quel\w*|qué|cuál\w*)\b", re.IGNORECASE)
-_EACH = re.compile(r"\b(?:each|both|respective\w*|jeweils|beide\w*|chacun\w*|cada un[oa])\b", re.IGNORECASE)
 _EACH_OF = re.compile(r"\b((?:each|both)(?: of (?:them|these|those|the \w+))?)\b", re.IGNORECASE)
-POINTING = re.compile(
-    r"\b(?:it|its|they|them|their|he|she|his|her|these|those|each|both|one|sie|ihr\w*|diese\w*|beide\w*|ils?|elles?|ellos|ellas)\b",
-    re.IGNORECASE,
-)
-"""Words by which a part of a question points at what another part names."""
 _WIDE = re.compile(
     r"\bwhat (?:do|does|did|can|could|should|will|would|happen\w*)\b|\b(?:which|what)\s+[a-z]+[^siu\W]s\b", re.I
 )
@@ -268,7 +234,7 @@ class Question:
     @property
     def is_specific(self) -> bool:
         """Whether it asks for one thing: a person, a date, one of two, or which and what; not how, why or what about."""
-        return self.kind != "other" or bool(_WHICH.search(self.text))
+        return self.kind != "other" or bool(listed("which").search(self.text))
 
 
 @lru_cache(maxsize=1_024)
@@ -287,7 +253,7 @@ def parts_of(question: str) -> tuple[Question, ...]:
             one = replace(one, names=named.names, short=named.short, shown=named.shown)
         elif one.names:
             named = one
-        if _EACH.search(text) and len(one.names) > 1 and one.kind not in PAIRED:
+        if listed("each").search(text) and len(one.names) > 1 and one.kind not in PAIRED:
             parts += [
                 replace(one, text=_of_one(text, said, one.shown), names=(n,), shown=(said,))
                 for n, said in zip(one.names, one.shown, strict=True)
@@ -312,7 +278,7 @@ def _read(text: str) -> Question:
     each = tuple(reversed(apart))
     held = frozenset().union(*each)
     telling = frozenset(content_words(text, language)) - FORM
-    start = _WHICH.search(text)
+    start = listed("which").search(text)
     # Of `in what city` a name is wanted: no answer need call it a city. `What cities` wants to be told which are meant.
     sort = next((word for word in plain_words(text[start.end() :] if start else "") if not is_nationality(word)), "")
     matter = frozenset(
@@ -334,14 +300,23 @@ def _read(text: str) -> Question:
     return Question(text, kind, each, matter, short, language, tuple(apart.values())[::-1], each)
 
 
+@cache
+def _asking() -> dict[AnswerKind, re.Pattern[str]]:
+    """What tells a kind where a question begins or ends, since within it joins clauses; and what tells it anywhere."""
+    asked: dict[AnswerKind, str] = {one: listed(f"{one}_asked").pattern for one in ("figure", "when", "who", "where")}
+    said = {one: f"|{listed(f'{one}_said').pattern}" for one in ("figure", "when")}
+    before = rf"^\W*(?:{listed('before_ask').pattern}\s+)?"
+    return {one: re.compile(rf"{before}{asks}|{asks}\W*$" + said.get(one, ""), re.I) for one, asks in asked.items()}
+
+
 def _kind(text: str, named: int) -> AnswerKind:
     if opening("yes_no").match(text):
         return "yes_no"
-    if named > 1 and (asked := listed("ask").search(text)) and _OR.search(text, asked.end()):
+    if named > 1 and (asked := listed("ask").search(text)) and listed("or").search(text, asked.end()):
         return "either"
     if all(re.search("|".join(listed(one).pattern for one in each), text, re.I) for each in _WHY_DIFFERENT):
         return "differ"
-    return next((one for one, form in _KIND.items() if form.search(text)), "other")
+    return next((one for one, form in _asking().items() if form.search(text)), "other")
 
 
 def _single_names(name: Name) -> Iterable[tuple[frozenset[str], str]]:
@@ -389,7 +364,7 @@ def asks_for_facts(question: str) -> bool:
 
 
 def _is_one(text: str) -> bool:
-    return bool(_WHICH.search(text)) and not _WIDE.search(text) and is_single_fact(text)
+    return bool(listed("which").search(text)) and not _WIDE.search(text) and is_single_fact(text)
 
 
 @lru_cache(maxsize=2_048)
@@ -415,7 +390,7 @@ def is_linked(question: str) -> bool:
 
 def points(question: str) -> bool:
     """Tell a question that names nothing and can't be read alone: `Who founded each of them?`."""
-    return bool(POINTING.search(question)) and not any(part.names for part in parts_of(question))
+    return bool(listed("pointing").search(question)) and not any(part.names for part in parts_of(question))
 
 
 def standalone(question: str, whole: str) -> str:

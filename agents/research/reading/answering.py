@@ -33,19 +33,6 @@ OF_THE_MATTER = 0.5
 """Share of the words that say what is asked of a subject which an answer must have."""
 NEARLY_ALL = 0.86
 """The same share for the words together with those around them and before them: what is missing is what was asked."""
-_IN_TIME = re.compile(
-    r"\b(?:first|earlier|earliest|older|oldest|later|latest|younger|newer|before|last|zuerst|älter|früher)\b",
-    re.IGNORECASE,
-)
-_IN_SIZE = re.compile(
-    r"\b(?:more|most|fewer|larger|largest|bigger|biggest|higher|highest|longer|longest|taller|mehr|größer|höher)\b",
-    re.IGNORECASE,
-)
-_OF_SOME = re.compile(
-    r"\bof (?:the|these|those) (?:two|three|four)\b|\bof (?:them|both)\b|\b(?:der|von) (?:beiden|drei)\b|\bdes deux\b|\bde los dos",
-    re.IGNORECASE,
-)
-"""A choice among things that the question does not name: what is to be compared can't be told."""
 _LIFE = re.compile(
     r"\((?:\w+ )?[^()\d]{0,40}(?:\d{1,2}[^()\d]{1,20})?\d{3,4}(?:, [^()\d]{2,30})? ?[–-] ?[^()\d]{0,12}\d{1,2}\b[^()]{1,12}"
     r"\d{3,4}(?:, [^()\d]{2,30})?\)"
@@ -157,8 +144,8 @@ def answers(question: reader.Question, quote: str, title: str = "", head: str = 
     Of an `either` or `yes_no` question this tells about one of its names only (see `settled_by`). `lead` are words to the
     point that name the document: the steps before.
     """
-    if not question.names and _OF_SOME.search(question.text):
-        return False
+    if not question.names and listed("of_some").search(question.text):
+        return False  # what is to be compared can't be told
     around = " ".join((quote, title, head, *lead))
     if len(reader.names_held(question, reader.stems_of(around))) < len(question.names) and not question.short & set(
         around.split()
@@ -207,8 +194,8 @@ def _is_next_step(question: reader.Question, quote: str, lead: str) -> bool:
 
 
 def _has_kind(question: reader.Question, quote: str) -> bool:
-    wants_time = question.kind == "either" and _IN_TIME.search(question.text)
-    wants_size = question.kind == "either" and _IN_SIZE.search(question.text)
+    wants_time = question.kind == "either" and listed("in_time").search(question.text)
+    wants_size = question.kind == "either" and listed("in_size").search(question.text)
     if question.kind == "when" or wants_time:
         return bool(dates(quote, _language(quote)))
     if question.kind == "figure" or wants_size:

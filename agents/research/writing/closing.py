@@ -15,7 +15,8 @@ from agents.contracts.plan import ReflectionInput, ReflectionResponse
 from agents.core.events import JobChanged
 from agents.core.port import Ctx, computed, together
 from agents.core.time_policy import FRAME_SHARE, REFLECTION_SHARE
-from agents.offline.questions import POINTING, Question, parts_of, plain_words, points, read_alone
+from agents.offline.questions import Question, parts_of, plain_words, points, read_alone
+from agents.offline.terms import listed
 from agents.research.challenge.challenge import Challenged, ChallengeGiven
 from agents.research.loop.after_reading import MOVED, at_hand, verdict_line
 from agents.research.loop.loop_decision import parts_in, sources_of
@@ -221,7 +222,7 @@ def answers_of(contract: Contract, findings: tuple[Finding, ...]) -> tuple[Quest
 
 def _as_planned(part: Question, planned: list[Question]) -> Question:
     """Give a part that only points as the plan words it: `Who used them?` as `Who used the night buses?`."""
-    said = set(plain_words(POINTING.sub("", part.text)))
+    said = set(plain_words(listed("pointing").sub("", part.text)))
     named = (one for one in planned if points(part.text) and said <= set(plain_words(one.text)))
     return next(named, part)
 
