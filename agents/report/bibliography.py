@@ -27,14 +27,7 @@ _DATE = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
 _BETWEEN_AUTHORS = re.compile(
     r"\s*(?:;(?:\s(?:and|und|et|y)\s)?|\n|\s[·|•/]\s|\s(?:and|und|et|y|e|og|och|en)\s|\s&\s|、|，|،)\s*"
 )
-_BESIDE = re.compile(
-    r"^(?:(?:by|text|words)[:\s]\s*(?:by\s)?|(?:von|par|por|di|door|av)\s+(?=(?-i:[A-ZÀ-Ý])\S*\s[^\s,;]))"
-    r"|[,;\s]*\b(?:et al\.?|and others|u\. ?a\.|等)$"
-    r"|[\s(<\[]*(?:https?://[^\s)>\]]+|[\w.+-]+@[\w.-]+\w|\b\d{4}-\d{4}-\d{4}-\d{3}[\dx]\b)[\s)>\]]*"
-    r"|\s?\(\d{4}[a-z]?\)|\s@\w+"
-    r"|(?<=\w\w),?\s(?:ph\.?\s?d|m\.d|d\.?phil|dr\.ph|m\.?sc|mph|mba|esq|frs)\b\.?(?=[,;]|\s(?:and|und)\s|$)",
-    re.IGNORECASE,
-)
+_BESIDE = re.compile("|".join(word_lists()["beside_authors"]), re.IGNORECASE)
 """What stands beside names: who says them, how many more there are, addresses and numbers of people, degrees."""
 _SUFFIX = re.compile(r"[,\s]\s*((?:jr|sr|ii|iii|iv)\.?)$", re.IGNORECASE)
 _WITH_INITIALS = re.compile(r"(\S{2,}(?:[ -][^\s.]{2,})?) ((?:[^\W\d_a-zà-ÿа-я]\.?[ -]?){1,3})")

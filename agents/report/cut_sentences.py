@@ -32,9 +32,7 @@ _MARK = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"(?:\A|[^\w.])(?:f\s?)?0*(\d{1,4})\Z", re.IGNORECASE)
-_INTERVAL_WORD = re.compile(
-    r"(?:interval|range|between|intervall|bereich|intervalle|intervalo|\bin|∈)\s*$", re.IGNORECASE
-)
+_INTERVAL_WORD = re.compile(rf"(?:{'|'.join(word_lists()['intervals'])})\s*$", re.IGNORECASE)
 PLACEHOLDER = re.compile(
     rf"\[\s*(?:(?:please\s+)?(?:{'|'.join(word_lists()['placeholders'])})\b[^\[\]\d#]{{0,120}})\]", re.IGNORECASE
 )
