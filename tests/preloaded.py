@@ -5,10 +5,14 @@ import gc
 gc.disable()
 
 import asyncpg  # noqa: E402, F401
+import dataclasses_json  # noqa: E402, F401 - of Chainlit's, as some below
 import dbos  # noqa: E402, F401
 import fastapi  # noqa: E402, F401
+import jwt  # noqa: E402, F401
 import litellm  # noqa: E402, F401
 import mcp.server.fastmcp  # noqa: E402, F401
+import numpy  # noqa: E402, F401
+import socketio  # noqa: E402, F401
 import uvicorn  # noqa: E402, F401
 
 import agents.api.mcp_server  # noqa: E402
