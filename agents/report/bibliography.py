@@ -11,18 +11,9 @@ from agents.contracts.report import Reference, ReportDocument
 from agents.report.escaping import cleaned
 from agents.report.wording import word_lists
 
-_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "{": r"\textbraceleft{}",  # an escaped brace would count as one that opens
-    "}": r"\textbraceright{}",
-    "$": r"\$",
-    "&": r"\&",
-    "%": r"\%",
-    "#": r"\#",
-    "_": r"\_",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-}
+_SPECIAL = {sign: f"\\{sign}" for sign in "$&%#_"}
+_SPECIAL |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+_SPECIAL |= {"{": r"\textbraceleft{}", "}": r"\textbraceright{}"}  # an escaped brace would count as one that opens
 _DATE = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
 _BETWEEN_AUTHORS = re.compile(
     r"\s*(?:;(?:\s(?:and|und|et|y)\s)?|\n|\s[·|•/]\s|\s(?:and|und|et|y|e|og|och|en)\s|\s&\s|、|，|،)\s*"
