@@ -89,7 +89,7 @@ def _is_maths(tex: str, *, sure: bool, short: int) -> bool:
     if not tex.strip() or len(tex) > MAX_FORMULA or "\n\n" in tex or _NO_FORMULA.search(tex) or _PROSE.search(bare):
         return False
     token = tex.strip()
-    if token[0] in "^_":
+    if token[0] in "^_" or not re.search(r"\w", token):
         return False
     # What begins with a figure is an amount, unless it says very clearly that it is not.
     amount = token[0].isdigit() and not sure

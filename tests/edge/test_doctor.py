@@ -70,7 +70,7 @@ async def test_each_role_names_its_model_the_order_of_those_that_stand_in_and_th
     assert "not anthropic/other: ollama/small runs on your own machines, and this one does not" in engine
     limits = section(lines, "Limits")
     assert any(line.split() == "openai 3 at once, 500 calls a minute, 9000 tokens a minute".split() for line in limits)
-    assert any(line.split() == "ollama 16 at once, up to 256 while it keeps up".split() for line in limits)
+    assert any(line.split() == "ollama 16 at once, up to 256 while it keeps up, free".split() for line in limits)
     assert usable
     assert KEY not in "\n".join(lines)
 

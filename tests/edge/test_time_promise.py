@@ -7,9 +7,9 @@ import time
 from agents.cli.headless import research
 from agents.core.settings import load
 from agents.llm.litellm_model import warm_up
-from tests.edge.test_mock_world import KEY, QUESTION, configure, library, sim
+from tests.edge.test_mock_world import KEY, QUESTION, configure, library, mock_server, sim
 
-__all__ = ["sim"]
+__all__ = ["mock_server", "sim"]
 
 MINUTES = 0.1
 RUNS = 5

@@ -224,6 +224,7 @@ def test_an_address_with_another_scheme_is_text(url):
 
 @given(st.text(st.characters(exclude_categories=["Cs", "Co", "Cc"], exclude_characters="\u200e\u200f"), max_size=40))
 @example("[<]")
+@example("[=]")
 @example("[\\A]")
 @settings(max_examples=80, deadline=None)
 def test_foreign_words_are_shown_letter_by_letter(text):
