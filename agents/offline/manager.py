@@ -31,15 +31,10 @@ _FEW_WORDS = 3
 _PINNED = 2
 """Names, dates and figures that bound a topic enough to work on."""
 _LONGEST_SUBJECT = 7
-_TYPES: tuple[tuple[QueryType, str], ...] = (
-    ("medical_legal_financial", "medical"),
-    ("comparison", "compare"),
-    ("technical", "technical"),
-    ("news", "news"),
-    ("academic", "academic"),
-    ("statistics", "quantity"),
-    ("person_or_organisation", "person"),
-)
+_TYPES: dict[QueryType, str] = {
+    "medical_legal_financial": "medical", "comparison": "compare", "technical": "technical", "news": "news",
+    "academic": "academic", "statistics": "quantity", "person_or_organisation": "person",
+}  # fmt: skip
 """Kinds of question and the lists that tell them; the first that matches wins."""
 
 
@@ -222,4 +217,4 @@ def query_type(text: str) -> QueryType:
     """Say what kind of question it is, by closed lists of cues; names are no cues."""
     for name in names(text):
         text = text.replace(name, " ")
-    return next((kind for kind, cues in _TYPES if listed(cues).search(text)), "other")
+    return next((kind for kind, cues in _TYPES.items() if listed(cues).search(text)), "other")

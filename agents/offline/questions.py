@@ -197,11 +197,6 @@ LONGEST_LOOKUP, MOST_PARTS = 240, 4
 ASIDE = re.compile(r"\s*\([^()]*\)|\s+[-–—|]\s.*$")
 
 _EACH_OF = re.compile(r"\b((?:each|both)(?: of (?:them|these|those|the \w+))?)\b", re.IGNORECASE)
-_WIDE = re.compile(
-    r"\bwhat (?:do|does|did|can|could|should|will|would|happen\w*)\b|\b(?:which|what)\s+[a-z]+[^siu\W]s\b", re.I
-)
-"""Asks for what there is, or for several things, not for one."""
-_SETTING = re.compile(r"^\W*(?:i|we|my|our|take|consider|ich|wir|je|nous|yo)\b", re.IGNORECASE)
 _LINK = re.compile(
     r"\w+\W+\w+.*\b(?:who|whose|whom|which|that|where|deren|dessen|dont|cuyo)\b"
     r"|\bof the [^\W_]+ (?:of|in|at|by|from|for)\b|[’']s [^\W_]+[’']s\b",
@@ -364,7 +359,7 @@ def asks_for_facts(question: str) -> bool:
 
 
 def _is_one(text: str) -> bool:
-    return bool(listed("which").search(text)) and not _WIDE.search(text) and is_single_fact(text)
+    return bool(listed("which").search(text)) and not listed("several").search(text) and is_single_fact(text)
 
 
 @lru_cache(maxsize=2_048)
@@ -375,7 +370,7 @@ def is_single_fact(question: str) -> bool:
         return False
     wide = any(listed(name).search(question) for name in ("reason", "effect", "differ_asked", "doubt_asked"))
     one = listed("one").search(question) or opening("yes_no").match(question)
-    return bool(one) and not wide and not _SETTING.match(question) and "?" not in question.strip()[:-1]
+    return bool(one) and not wide and not opening("setting").match(question) and "?" not in question.strip()[:-1]
 
 
 def is_lookup(question: str) -> bool:

@@ -40,9 +40,6 @@ _LIFE = re.compile(
 """Dates of birth and death in brackets behind a name, each with its place where that is told."""
 _NUMBERS = re.compile(r"\d+")
 _WHOSE = re.compile(r"\bof\b|['’]s\b")
-_CLAUSE = re.compile(
-    r"[,;:]\s+|\s(?:and|but|while|whereas|und|aber|während|dagegen|et|mais|tandis que|y|pero|mientras)\s", re.IGNORECASE
-)
 _PLACED = re.compile(r"\b(?:in|from|at|near|around|outside|aus|bei|à|en|desde)\s+(?:the\s+)?$", re.IGNORECASE)
 
 
@@ -208,7 +205,8 @@ def _has_kind(question: reader.Question, quote: str) -> bool:
 
 def _tells_two_ways(quote: str) -> bool:
     """Tell words by which one leaves out what another counts: `the institute left out lost plots, the university counted all`."""
-    said = [(part, out or listed("differ").search(part), out) for part in _CLAUSE.split(quote)
+    parts = re.split(rf"[,;:]\s+|\s{listed('clause').pattern}\s", quote, flags=re.IGNORECASE)
+    said = [(part, out or listed("differ").search(part), out) for part in parts
             for out in [listed("left_out").search(part)]]  # fmt: skip
     doers = {not out: content_words(part[: mark.start()]) for part, mark, out in said if mark}
     return len(doers) == 2 and all(doers.values()) and doers[True] != doers[False]
