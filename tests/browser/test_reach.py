@@ -78,6 +78,7 @@ def looked_at(page, screen):
     return {where: what for where, what in found.items() if what}
 
 
+@pytest.mark.timeout(240)
 def test_the_main_screens_suit_axe_in_light_and_dark_and_nothing_scrolls_sideways_on_a_phone_or_at_twice_the_size(
     browser, server, shots
 ):
