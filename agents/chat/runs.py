@@ -226,12 +226,12 @@ class RunTalk(Drafting):
     async def _wish_of_report(self, wish: Wish, document: ReportDocument | None) -> None:
         words, job = self.words, await self.ended()
         match wish.name:
-            case "restart" | "rework" | "finish" if document is None or wish.name != "finish":
+            case "restart" | "rework" | "finish" if wish.name != "finish" or job is None or job.status != "done":
                 if job is None or job.commission.contract is None:
                     raise self.no("run_gone")
                 again = await self.team.jobs.order(job, "rework" if wish.name == "rework" else "restart")
                 if wish.name == "finish":
-                    # Where no report was written: from what had been found, without another search.
+                    # Where the run came to no end: from what had been found, without another search.
                     self.team.jobs.steer(again, "finish")
                 await self.show(Started(again, job.commission.contract))
             case "release":
