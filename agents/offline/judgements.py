@@ -24,7 +24,17 @@ from agents.contracts.verification import (
     VerifyInput,
 )
 from agents.nlp.tokens import content_words, stem, years_in
-from agents.offline.questions import FORM, MOST_ADDED, is_called, is_lookup, is_single_fact, parts_of, topic
+from agents.offline.questions import (
+    FORM,
+    MOST_ADDED,
+    Question,
+    asks_for_facts,
+    is_called,
+    is_lookup,
+    is_single_fact,
+    parts_of,
+    topic,
+)
 from agents.offline.ranking import is_order
 from agents.offline.terms import distinct, listed, names, quantities, say
 from agents.verify.checks import carried, stance
@@ -52,8 +62,21 @@ def _is_silent(given: ReflectionInput) -> bool:
     """Tell a plain fact about one thing whose own document was read: what that leaves out none of its names leads to."""
     (part, *others) = parts_of(given.query)
     plain = not others and len(part.names) == 1 and len(_WHOSE.findall(given.query)) < 2 and is_lookup(given.query)
-    sources = [source[1] for one in given.statements if (source := _SOURCE.search(one))]
-    return plain and any(is_called(part, title) for title in sources)
+    return plain and _has_own_document(part, given)
+
+
+def all_are_silent(given: ReflectionInput) -> bool:
+    """Tell the same of a question for plain facts about several things: nobody need be asked where to look next."""
+    parts = parts_of(given.query)
+    each = [part for part in parts if len(part.names) == 1]
+    covered = {name for part in parts for name in part.names} == {part.names[0] for part in each}
+    plain = asks_for_facts(given.query) and not any(_WHOSE.search(part.text) for part in parts)
+    return len(parts) > 1 and covered and plain and all(_has_own_document(part, given) for part in each)
+
+
+def _has_own_document(part: Question, given: ReflectionInput) -> bool:
+    sources = (source[1] for one in given.statements if (source := _SOURCE.search(one)))
+    return any(is_called(part, title) for title in sources)
 
 
 def _next_steps(given: ReflectionInput) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
-from agents.contracts.body import Body, Sentence, Table
+from agents.contracts.body import Block, Body, Heading, Paragraph, Sentence, Table, as_sentence, row_citation
 from agents.nlp.tokens import content_words
 from agents.report.escaping import MAX_CITATIONS
 from agents.report.wording import states_no_fact
@@ -30,6 +30,11 @@ class Carrier(NamedTuple):
     title: str = ""
 
 
+def _announces(block: Block) -> bool:
+    sentences = block.sentences if isinstance(block, Paragraph) else ()
+    return len(sentences) == 1 and not sentences[0].facts and sentences[0].text.rstrip("* ").endswith((":", "："))
+
+
 class Carriers:
     """Finds the facts that carry a sentence, among those that its writer was shown."""
 
@@ -43,8 +48,8 @@ class Carriers:
     def settle(self, body: Body) -> Body:
         """Put the marks of a text right, and leave out what no source carries or what was said before; idempotent.
 
-        Nothing stands uncited that a source should carry (specification, section 8). Cells of tables are left: those that
-        name a row cite nothing.
+        Nothing stands uncited that a source should carry (specification, section 8). Of a table whole rows are left out:
+        cells that name a row cite nothing.
         """
         said: set[str] = set()
 
@@ -60,7 +65,24 @@ class Carriers:
         each = (
             Body(blocks=(block,)).changed(partial(settled, in_table=isinstance(block, Table))) for block in body.blocks
         )
-        return Body(blocks=tuple(left for one in each for left in one.blocks))
+        whole = (self._rows(left) if isinstance(left, Table) else left for one in each for left in one.blocks)
+        blocks: list[Block] = []
+        for block in reversed([block for block in whole if block is not None]):
+            # What only announces something that was left out, or never written, goes with it.
+            if not _announces(block) or (blocks and not _announces(blocks[0]) and not isinstance(blocks[0], Heading)):
+                blocks.insert(0, block)
+        return Body(blocks=tuple(blocks))
+
+    def _rows(self, table: Table) -> Table | None:
+        """Leave the rows that cite something, or that a fact carries as a whole; None where none is left."""
+        rows = []
+        for row in table.rows:
+            at = row_citation(row)
+            if at is not None and not row[at].facts:
+                facts = self.of(as_sentence(row, at).text, ())
+                row = (*row[:at], row[at].model_copy(update={"facts": facts}), *row[at + 1 :]) if facts else ()
+            rows += [row] if row else []
+        return table.model_copy(update={"rows": tuple(rows)}) if rows else None
 
     def carry(self, sentence: str, facts: Sequence[str]) -> bool:
         """Tell whether one of some facts carries a sentence, or all of them together."""

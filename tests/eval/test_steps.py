@@ -3,12 +3,14 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from agents.contracts.fact import ExtractionInput, NumberedSentence, ShownSource
 from agents.contracts.finding import NumberedFact, SectionInput
 from agents.contracts.plan import ReflectionInput
 from agents.contracts.sources import Hit
 from agents.offline.extractor import extract
-from agents.offline.judgements import reflect
+from agents.offline.judgements import all_are_silent, reflect
 from agents.offline.questions import about, is_called, is_linked, is_single_fact, names_held, questions, stems_of
 from agents.offline.report_writer import write_section
 from agents.search.index import reranked
@@ -74,6 +76,27 @@ def test_a_name_that_was_followed_is_not_followed_again() -> None:
     statement = "The Ostrel Lighthouse was designed by the engineer Maro Tesk. [Ostrel Lighthouse]"
 
     assert not reflected(statement, dispatched=(CHAIN, "Maro Tesk: town born"))
+
+
+BANDS = "Which band was formed first, The Ostrels or Circus Tesk, and who founded each of them?"
+
+
+@pytest.mark.parametrize(
+    ("query", "titles", "silent"),
+    [
+        (BANDS, ("The Ostrels", "Circus Tesk"), True),
+        (BANDS, ("The Ostrels", "Maro Tesk"), False),
+        (CHAIN, ("Ostrel Lighthouse",), False),
+        ("Who is the wife of the founder of The Ostrels, and who is that of Circus Tesk?", ("The Ostrels", "Circus Tesk"), False),
+    ],
+)  # fmt: skip
+def test_what_the_own_documents_of_all_things_leave_out_is_looked_for_nowhere_else(query, titles, silent) -> None:
+    given = ReflectionInput(
+        query=query, objective=query, questions=(query,), statements=tuple(f"It was formed in 1997. [{one}]" for one in titles),
+        missing=("Who founded it is answered by nothing.",), dispatched=(query,), round=1, max_rounds=3,
+    )  # fmt: skip
+    assert all_are_silent(given) is silent
+    assert not (silent and reflect(given).new_queries)
 
 
 def extracted(title: str, *sentences: str, question: str = CHAIN) -> list[str]:

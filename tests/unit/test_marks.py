@@ -52,3 +52,18 @@ def test_what_no_fact_carries_keeps_its_marks_for_the_check_of_the_whole_report(
 def test_settling_marks_twice_changes_nothing():
     text = ids(f"{QUOTES[0]}[f2] {QUOTES[2]}")
     assert Numbering(FACTS, CARDS).to_ids(text) == text
+
+
+def test_a_row_of_a_table_that_no_fact_carries_is_left_out():
+    head = "| Line | Year | Passengers |\n| --- | --- | --- |\n"
+    true, cited = "| Orvane ferry | 2023 | 212,000 |\n", "| Orvane | 2023 | 3.1 million crowns [f3] |\n"
+    written = ids(f"{head}{true}{cited}| Orvane ferry | 2015 | 480,000 |\n")
+    assert "212,000[#f2]" in written.replace(" [#", "[#")
+    assert "[#f3]" in written
+    assert "480,000" not in written
+    assert not ids(f"{head}| Orvane ferry | 2015 | 480,000 |\n")
+
+
+def test_a_line_that_announces_what_was_left_out_goes_with_it():
+    text = f"{QUOTES[0]}\n\n**Grounds:**\n\n{QUOTES[2]}\n\n*Related facts:\n\nIt will be sold to a bank in 2031."
+    assert ids(text) == f"{QUOTES[0]}[#f1]\n\n**Grounds:**\n\n{QUOTES[2]}[#f3]"

@@ -26,6 +26,7 @@ from agents.core.errors import StepFailed
 from agents.core.events import Noted, RoundEnded
 from agents.core.port import Ctx, computed, together
 from agents.core.time_policy import Remaining, round_limits
+from agents.offline.judgements import all_are_silent
 from agents.offline.judgements import reflect as steps_of
 from agents.research.loop import after_reading as between
 from agents.research.loop import loop_decision as rules
@@ -367,7 +368,7 @@ class Rounds:
         known = bool(facts := rules.facts_of(findings)) and all(fact.known_since for fact in facts)
         if ctx.finishing or ctx.collecting_left == 0 or rules.nothing_answers(findings) or known:
             return None
-        return ReflectionInput(
+        asking = ReflectionInput(
             query=setting.query, objective=self.given.node.objective, questions=tuple(self.questions),
             statements=rules.statements_of(findings), missing=lacking, dispatched=dispatch.known,
             exhausted=rules.retries_of(findings).exhausted(), failed_queries=rules.failed_queries(findings),
@@ -376,6 +377,7 @@ class Rounds:
             minutes_left=None if ctx.left is None else round(ctx.left / 60, 1), language=setting.language,
             query_type=setting.query_type, today=setting.today,
         )  # fmt: skip
+        return None if all_are_silent(asking) else asking
 
     async def _end(
         self, asking: ReflectionInput | None, lacking: tuple[str, ...], number: int, *, may_close: bool
