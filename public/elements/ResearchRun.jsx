@@ -674,7 +674,10 @@ parts.ResearchRun =
     /** What it is at; where it rests, what the note below does not say. */
     const at = (job) => {
       const text = told(job.feed.find(told) || { text: job.now });
-      return text.replace((rest(job) || [''])[0], '').replaceAll('`', '').trim();
+      return text
+        .replace((rest(job) || [''])[0], '')
+        .replaceAll('`', '')
+        .trim();
     };
 
     function Controls({ id, url, ended, job, note, again, say }) {
@@ -1074,10 +1077,7 @@ parts.ResearchRun =
                 <Stages stage={job.stage} />
               )}
             </div>
-            <Now
-              over={over}
-              text={over ? summary(job).slice(2).join(' ') : at(job)}
-            />
+            <Now over={over} text={over ? summary(job).slice(2).join(' ') : at(job)} />
             <Budget job={job} p={p} seconds={seconds} />
             {controls}
           </header>
