@@ -52,10 +52,10 @@ class Server:
         self.process = None
         self.pace(slow_s)
 
-    def pace(self, seconds):
-        """Let extractors take this long from now on."""
+    def pace(self, seconds, writing=0.0):
+        """Let extractors take this long from now on, and writers of sections so long."""
         part = self.folder / "pace.part"
-        part.write_text(str(seconds), "utf-8")
+        part.write_text(f"{seconds} {writing}", "utf-8")
         part.replace(self.folder / "pace")
 
     def start(self):

@@ -14,21 +14,21 @@ from agents.core.settings import load
 from agents.offline import OfflineModel
 
 PACE = Path(os.environ["TEST_PACE"])
-"""A file with seconds."""
+"""A file with the seconds of an extraction and of a section."""
 
 
-def pace():
-    """How long an extraction takes now; one that is under way is hurried on when it gets shorter."""
-    return float(PACE.read_text("utf-8"))
+def pace(role):
+    """How long a call takes now; one that is under way is hurried on when it gets shorter."""
+    return float(PACE.read_text("utf-8").split()[role == "synthesizer"])
 
 
 class SlowModel(OfflineModel):
-    """Waits before each extraction."""
+    """Waits before it extracts or writes."""
 
     async def reply(self, request, on_text=None):
-        if request.role == "extractor":
+        if request.role in ("extractor", "synthesizer"):
             began = time.monotonic()
-            while time.monotonic() - began < pace():  # noqa: ASYNC110 - a test in another process sets the pace
+            while time.monotonic() - began < pace(request.role):  # noqa: ASYNC110 - a test in another process sets the pace
                 await asyncio.sleep(0.05)
         return await super().reply(request, on_text)
 

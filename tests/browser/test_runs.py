@@ -77,10 +77,9 @@ def test_a_paused_run_says_so_on_its_card_and_goes_on_at_a_click(tab, server):
 
 
 def test_a_stopped_run_writes_from_what_it_found_at_a_click(tab, server):
-    server.pace(1.0)
+    server.pace(1.0, writing=20.0)
     page = tab(width=360, height=780).starts(FEASIBLE)
     page.page.wait_for_function("[...document.querySelectorAll('.ds-feed')].some(f => /[1-9] fact/.test(f.innerText))")
-    server.pace(20.0)
     page.page.locator(".ds-card, .ds-strip").get_by_role("button", name="Stop", exact=False).first.click()
     page.page.get_by_role("button", name="Stop run").last.click()
     page.page.wait_for_selector("[data-job=cancelled]")
