@@ -2,6 +2,7 @@
 
 import json
 import logging
+import math
 from datetime import UTC, datetime
 
 import pytest
@@ -147,11 +148,14 @@ async def test_s0_tr_3_results_of_leaves_say_which_attempt_they_are(bench):
     assert numbers == {"Closures": 1, "Costs": 2, "Passengers": 1}
 
 
-@pytest.mark.parametrize(("seconds", "tag"), [(120.0, "#TIME_LIMIT"), (None, "#ITERATION_LIMIT")])
+@pytest.mark.parametrize(
+    ("seconds", "tag"), [(120.0, "#TIME_LIMIT"), (None, "#ITERATION_LIMIT")]
+)  # with a limit, the model turns slow
 def test_s0_ac_6_time_or_iteration_limit_stops_and_synthesizes(bench, seconds, tag):
     """S0 acceptance criterion 6, FR-2, FR-3."""
-    minutes = None if seconds is None else seconds / 60
-    outcome, took, _ = slow_run(bench, BRIEF.model_copy(update={"minutes": minutes}), seconds, call_s=11.0)
+    minutes, slow_at = (None, math.inf) if seconds is None else (seconds / 60, 50.0)
+    brief = BRIEF.model_copy(update={"minutes": minutes})
+    outcome, took, _ = slow_run(bench, brief, seconds, call_s=11.0, stalls_at_s=slow_at)
     assert seconds is None or took <= seconds
     assert tag in outcome.tags
     assert document_of(outcome).markdown.strip()
@@ -161,8 +165,9 @@ def test_s0_ac_6_time_or_iteration_limit_stops_and_synthesizes(bench, seconds, t
 @pytest.mark.parametrize(("seconds", "tag"), [(120.0, "#TIME_LIMIT"), (None, "#ITERATION_LIMIT")])
 def test_s0_ac_7_the_report_notes_in_methodology_that_a_limit_was_hit(bench, seconds, tag):
     """S0 acceptance criterion 7: a note in plain words; for retries see acceptance criterion 5."""
-    minutes = None if seconds is None else seconds / 60
-    outcome, _, _ = slow_run(bench, BRIEF.model_copy(update={"minutes": minutes}), seconds, call_s=11.0)
+    minutes, slow_at = (None, math.inf) if seconds is None else (seconds / 60, 50.0)
+    brief = BRIEF.model_copy(update={"minutes": minutes})
+    outcome, _, _ = slow_run(bench, brief, seconds, call_s=11.0, stalls_at_s=slow_at)
     document = document_of(outcome)
     (note,) = [one for one in document.methodology.tags if one.tag == tag]
     assert len(note.text.split()) > 3
