@@ -28,6 +28,12 @@ document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
 """
 """What would move for as long as something is waited for moves once: drawn without a graphics card it took a third of the
 processor time of the browser."""
+FADED = """
+() => new Promise(requestAnimationFrame).then(() => new Promise(requestAnimationFrame)).then(() => Promise.allSettled(
+  document.getAnimations().filter(one => one.effect.getComputedTiming().endTime < 5000).map(one => one.finished)))
+  .then(() => {})
+"""
+"""All that began to move within the last frame has come to rest; what moves for ever is let be."""
 LOOPBACK = {"localhost", "127.0.0.1", "[::1]"}
 
 
@@ -275,6 +281,10 @@ class Tab:
     def card(self):
         """The contract on the table."""
         return self.page.locator(".ds-contract[data-contract=draft]").last
+
+    def faded(self):
+        """Waits until nothing fades or slides any more: half way between two colours nothing can be judged."""
+        self.page.evaluate(FADED)
 
     def wide(self):
         """How wide the page is, in its own pixels: no more than its window, or it scrolls sideways."""

@@ -65,11 +65,12 @@ now => {
 def coloured(page, scheme):
     page.page.emulate_media(color_scheme=scheme)
     page.page.evaluate(RECOLOURED, scheme)
-    page.page.wait_for_timeout(300)  # faded over
+    page.faded()
 
 
 def looked_at(page, screen):
     """What is wrong with a screen: by all rules in the light, by those of colours in the dark."""
+    page.faded()
     found = {f"{screen}, light": findings(page)}
     coloured(page, "dark")
     found[f"{screen}, dark"] = findings(page, SHADES)
@@ -89,7 +90,7 @@ def test_the_main_screens_suit_axe_in_light_and_dark_and_nothing_scrolls_sideway
     found, wide = looked_at(page, "first"), sideways(page, "first")
     page.page.locator("#chat-settings-open-modal").click()
     page.page.get_by_role("dialog").get_by_role("button", name="Confirm").wait_for()
-    page.page.wait_for_timeout(300)  # faded in
+    page.faded()
     found |= looked_at(page, "settings")
     page.page.keyboard.press("Escape")
     page.page.get_by_role("dialog").wait_for(state="detached")
@@ -113,7 +114,7 @@ def test_the_main_screens_suit_axe_in_light_and_dark_and_nothing_scrolls_sideway
     page.reads()
     page.page.locator(QUOTE_LINK).first.click()
     page.page.locator(".ds-pop mark").wait_for()
-    page.page.wait_for_timeout(300)  # faded in
+    page.faded()
     found |= looked_at(page, "report and quote")
     page.page.keyboard.press("Escape")
     wide |= sideways(page, "report")
