@@ -15,7 +15,7 @@ from typing import Literal
 from pydantic import TypeAdapter, ValidationError
 
 from agents.llm.chat_completions import ProviderAnswer, Wire
-from agents.llm.litellm_errors import Failed
+from agents.llm.litellm_errors import WORDS, Failed, cue
 
 ResponseForm = Literal["schema", "object", "prompt"]
 """How JSON is asked for: by a schema, as any object, or in words; the last two with the schema in the messages."""
@@ -113,59 +113,6 @@ class Sent:
     again: bool = False  # the same was asked before, and failed by chance
 
 
-_N = r"(\d[\d,_]*)"
-_WINDOW = (
-    re.compile(rf"\+ ?{_N} ?> ?(?P<n>\d[\d,_]*)"),
-    re.compile(r"> ?(?P<n>\d[\d,_]{2,}) (?:token )?max"),
-    re.compile(
-        r"(?:context (?:length|size|window|limit)|maximum length|(?:tokens?|the|input|length) limit|tokens allowed|n_ctx)"
-        r"(?: of| is|:|\")?[^\d.,;]{0,30}(?P<n>\d[\d,_]{2,})",
-        re.IGNORECASE,
-    ),
-    re.compile(r"\blimit:? (?P<n>\d[\d,_]{2,})", re.IGNORECASE),
-)
-_CHARACTERS = re.compile(r"at most (?P<n>\d[\d,_]*) characters", re.IGNORECASE)
-_TOKENS_IN = (
-    re.compile(
-        r"(?P<n>\d[\d,_]*) (?:tokens )?(?:in|of) (?:the |your )?(?:messages|text input|input|prompt)", re.IGNORECASE
-    ),
-    re.compile(r"(?P<n>\d[\d,_]*) (?:input|prompt) tokens", re.IGNORECASE),
-    re.compile(rf"limit: ?(?P<n>\d[\d,_]*) ?\+ ?{_N} ?>"),
-    re.compile(
-        r"(?:request|prompt|input)[^\d.]{0,30}(?P<n>\d[\d,_]*) tokens\)? ?(?:exceeds|>|is longer)", re.IGNORECASE
-    ),
-)
-_MOST_OUT = (
-    re.compile(r"can only afford (?P<n>\d[\d,_]*)", re.IGNORECASE),
-    re.compile(r"at most (?P<n>\d[\d,_]*) (?:completion|output) tokens", re.IGNORECASE),
-    re.compile(r"output tokens? limit\D{1,12}(?P<n>\d[\d,_]*)", re.IGNORECASE),
-    re.compile(r"> ?(?P<n>\d[\d,_]*),? which is the maximum", re.IGNORECASE),
-)
-_BOUND = re.compile(
-    r"(?:\b(?:most|limit|less|exceed|lower|between \d+|maximum)\b|\[1|<=|\"le\")\D{1,40}?(?P<n>\d[\d,_]+)",
-    re.IGNORECASE,
-)
-"""The most that an answer may have, in a refusal that speaks of that and of no window."""
-
-_SPEAKS_OF_FORM = re.compile(
-    r"response_?format|response_?schema|json_?schema|json_object|structured[ _]output|text\.format|\bschema\b|json mode"
-    r"|\bgrammar\b|guided[ _]|additionalProperties|json_validate_failed|generate (?:valid )?json|\bjson\b.{0,20}not support"
-    r"|output_format|xgrammar|outlines|handle the requested parameters",
-    re.IGNORECASE,
-)
-_FAILED_BY_CHANCE = re.compile(r"json_validate_failed|failed to generate (?:valid )?json", re.IGNORECASE)
-_SPEAKS_OF_ROOM = re.compile(
-    r"max(?:imum)?[ _]?(?:completion[ _]?|output[ _]?|new[ _]?)?(?:tokens|length)|output length", re.IGNORECASE
-)
-_SPEAKS_OF_SYSTEM = re.compile(
-    r"system['\"`]?[ _](?:role|messages?|prompts?|instructions?)|developer (?:role|message|instruction)|roles must alternate"
-    r"|role.{0,40}['\"`]system|['\"`]system['\"`].{0,60}(?:role|support|allow|permit|valid)|permitted: 'user'"
-    r"|only (?:the )?user and assistant",
-    re.IGNORECASE | re.DOTALL,
-)
-_SPEAKS_OF_USAGE = re.compile(r"stream_options|include_usage", re.IGNORECASE)
-_SPEAKS_OF_STREAMS = re.compile(r"\bstream(?:ing|ed)?\b", re.IGNORECASE)
-_SPEAKS_OF_PROTOCOL = re.compile(r"v1/responses|not a chat model|v1/completions", re.IGNORECASE)
 _REFUSED_STATUS = (400, 402, 404, 413, 422, 429, 500, 501)  # 404: routers that find no provider which takes it
 
 
@@ -179,23 +126,23 @@ def without_refused(ways: Ways, failure: Failed, sent: Sent) -> Ways | None:
         return None
     if error.fault in ("overflow", "request", "quota") and (smaller := _smaller(ways, said, sent)):
         return smaller
-    known = _SPEAKS_OF_FORM.search(said) or _SPEAKS_OF_SYSTEM.search(said)
+    known = cue("form").search(said) or cue("system").search(said)
     if error.fault not in ("request", "unknown_model", "server") or (error.fault == "server" and not known):
         return None
-    if ways.direct and _SPEAKS_OF_PROTOCOL.search(said):
+    if ways.direct and cue("protocol").search(said):
         return replace(ways, direct=False)  # the library knows the provider's other protocols
-    if ways.room and _SPEAKS_OF_ROOM.search(said):
+    if ways.room and cue("room").search(said):
         return replace(ways, room="max_completion_tokens" if ways.room == "max_tokens" else "")
-    if ways.structured != "prompt" and _SPEAKS_OF_FORM.search(said):
-        if _FAILED_BY_CHANCE.search(said):
+    if ways.structured != "prompt" and cue("form").search(said):
+        if cue("failed_by_chance").search(said):
             return replace(ways, structured="prompt") if sent.again else ways
         plain = failure.status == 500 or "grammar" in said.casefold()
         return replace(ways, structured="object" if ways.structured == "schema" and not plain else "prompt")
-    if ways.system and _SPEAKS_OF_SYSTEM.search(said):
+    if ways.system and cue("system").search(said):
         return replace(ways, system=False)
-    if ways.usage_in_stream and sent.streamed and _SPEAKS_OF_USAGE.search(said):
+    if ways.usage_in_stream and sent.streamed and cue("usage").search(said):
         return replace(ways, usage_in_stream=False)
-    if ways.stream == "wanted" and _SPEAKS_OF_STREAMS.search(said):
+    if ways.stream == "wanted" and cue("streams").search(said):
         return replace(ways, stream="never" if sent.streamed else "always")
     if error.fault != "request" or failure.status not in (400, 422, 501):
         return None
@@ -206,11 +153,11 @@ def without_refused(ways: Ways, failure: Failed, sent: Sent) -> Ways | None:
 
 def _smaller(ways: Ways, said: str, sent: Sent) -> Ways | None:
     """Learn the sizes that a refusal names; None where it names none that is news."""
-    window, tokens_in, most_out = (_first(patterns, said) for patterns in (_WINDOW, _TOKENS_IN, _MOST_OUT))
-    if window is None and (characters := _first((_CHARACTERS,), said)):
+    window, tokens_in, most_out = (_first(name, said) for name in ("window", "read", "most_out"))
+    if window is None and (characters := _first("characters", said)):
         window = characters // 4
-    if not (most_out or window or tokens_in) and _SPEAKS_OF_ROOM.search(said):
-        most_out = _first((_BOUND,), said)
+    if not (most_out or window or tokens_in) and cue("room").search(said):
+        most_out = _first("bound", said)
     if most_out and most_out < sent.room:
         return replace(ways, most_out=most_out)
     if window is None or (ways.window is not None and window > ways.window):
@@ -308,8 +255,8 @@ def listed(ways: Ways, name: str, models: Mapping[str, Wire]) -> Ways:
     return replace(ways, window=known.get("max_input_tokens"), most_out=known.get("max_output_tokens"), thought=thought)
 
 
-def _first(patterns: tuple[re.Pattern[str], ...], said: str) -> int | None:
-    for pattern in patterns:
-        if found := pattern.search(said):
+def _first(size: str, said: str) -> int | None:
+    for pattern in WORDS.sizes[size]:
+        if found := re.search(pattern, said, re.IGNORECASE):
             return int(re.sub(r"\D", "", found["n"]))
     return None

@@ -7,95 +7,40 @@ Works on names, statuses and texts, so that reading an error needs no import of 
 
 import json
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
 from types import ModuleType
 
-from agents.contracts.frozen import Said
+from agents.contracts.frozen import Frozen, Said
 from agents.core.errors import NOT_IN_TIME, DossierError, ModelError, ModelFault
 from agents.core.transport import advice, http_date, retry_after_s
 
-FAULTS: dict[str, ModelFault] = {
-    "APIConnectionError": "connection",
-    "APITimeoutError": "timeout",
-    "AuthenticationError": "key",
-    "BadRequestError": "request",
-    "BudgetExceededError": "quota",
-    "ContentPolicyViolationError": "refused",
-    "ContextWindowExceededError": "overflow",
-    "LiteLLMUnknownProvider": "unknown_model",
-    "MidStreamFallbackError": "connection",
-    "NotFoundError": "unknown_model",
-    "PaymentRequiredError": "quota",
-    "PermissionDeniedError": "key",
-    "RateLimitError": "rate",
-    "RejectedRequestError": "refused",
-    "Timeout": "timeout",
-    "UnprocessableEntityError": "request",
-    # below litellm, where it lets something through
-    "ClientError": "connection",
-    "TimeoutException": "timeout",
-    "HTTPError": "connection",
-}
-"""Exception classes by what they mean; those below one mean the same, and all others an error on the provider's side."""
 
-_STATUS: dict[int, ModelFault] = {
-    **dict.fromkeys((301, 302, 303, 307, 308), "connection"),
-    401: "key",
-    402: "quota",
-    403: "key",
-    404: "unknown_model",
-    407: "connection",
-    408: "timeout",
-    410: "unknown_model",
-    **dict.fromkeys((409, 425, 499), "server"),
-    413: "overflow",
-    429: "rate",
-    451: "refused",
-    501: "request",
-    504: "timeout",
-}
+class _Words(Frozen):
+    classes: dict[str, ModelFault]
+    statuses: dict[int, ModelFault]
+    cues: dict[str, tuple[str, ...]]
+    sizes: dict[str, tuple[str, ...]]
 
-_WHAT = r"(?:\b(?:prompts?|inputs?|context|messages?|tokens?|conversation|content)\b(?![\"'])|输入|上下文|提示)"
-_MUCH = (
-    r"(?:too (?:long|large|many)|exceed|longer than|greater than|above the max|(?:less|fewer) than \d|over(?:flow|s the)"
-    r"|maximum prompt|length should be|超|过长)"
-)
-_OVERFLOW = re.compile(
-    rf"context[ _](?:length|size|window)\b|maximum context|reduce the length|{_WHAT}[^.]{{0,60}}{_MUCH}|{_MUCH}[^.]{{0,60}}{_WHAT}",
-    re.IGNORECASE,
-)
-_A_RATE = re.compile(r"per (?:second|minute|hour|day|month)|daily|monthly|\brate\b", re.IGNORECASE)
-_NOT_SOON = re.compile(r"per[ -]day|\bdaily\b|\blimit(?: of|:)? 0\b", re.IGNORECASE)
-_QUOTA = re.compile(
-    r"insufficient_(?:user_)?quota|current quota|credit balance|(?:insufficient|not enough|out of) (?:credit|balance|fund)"
-    r"|payment required|billing (?:hard )?limit|more credits|quota is not enough|key limit|good standing|arrear"
-    r"|monthly (?:limit|included|usage)|额度|余额|欠费",
-    re.IGNORECASE,
-)
-_NO_KEY = re.compile(
-    r"missing (?:credentials|[\w ]*api[ _-]?key)|api[ _-]?key (?:is )?(?:missing|required)", re.IGNORECASE
-)
-BAD_KEY = re.compile(
-    r"(?:invalid|incorrect|wrong|expired|unknown) [\w ]{0,20}api[ _-]?key"
-    r"|(?:api[ _-]?key|token)[\w ]{0,20} (?:not valid|invalid|expired)",
-    re.IGNORECASE,
-)
-_REFUSED = re.compile(
-    r"content[ _-](?:filter|policy|management)|prompt was (?:filtered|blocked)|flagged|safety (?:system|filter)"
-    r"|moderation|(?:country|region|territory|location)\W[^.]{0,30}not (?:supported|available|allowed)",
-    re.IGNORECASE,
-)
-_UNKNOWN_MODEL = re.compile(
-    r"provider not provided|is not a valid model|not have access to (?:the )?model|no models? loaded"
-    r"|model.{0,80}(?:does not exist|not found|not exist|decommission|deprecat|retired|renamed|end of (?:its )?life)"
-    r"|(?:unknown|invalid|no such) model",
-    re.IGNORECASE,
-)
-_NO_CONNECTION = re.compile(
-    r"Received: '\s*<|proxy auth\w+ required|connection error|cannot connect|connect call failed|connection refused",
-    re.IGNORECASE,
-)
+
+WORDS = _Words.model_validate(tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8")))
+"""How servers say what is wrong; the file says what each list is."""
+
+
+@cache
+def cue(name: str) -> re.Pattern[str]:
+    """Give the words of servers for one thing."""
+    return re.compile("|".join(WORDS.cues[name]), re.IGNORECASE)
+
+
+def _too_long(said: str) -> bool:
+    thing, much = cue("long_thing").pattern, cue("too_long").pattern
+    near = rf"(?:{thing})[^.]{{0,60}}(?:{much})|(?:{much})[^.]{{0,60}}(?:{thing})"
+    return bool(cue("overflow").search(said) or re.search(near, said, re.IGNORECASE))
+
 
 _OF_LIBRARIES = re.compile(
     r"^(?:litellm\.|[\w.]*(?:Error|Exception)(?: - |: ))+| ssl:(?:<[^>]*>|\w+)| ?\bHandle with `litellm[^`]*`\.?"
@@ -186,7 +131,7 @@ def failed(error: BaseException, *, model: str, key_variable: str, secrets: Iter
     bare = _OF_LIBRARIES.sub("", str(error).partition("Traceback (most recent")[0]).strip()
     shown = redact(words_in(body) or bare, secrets)
     message = f"{model}: {type(error).__name__} {status or ''}: {redact(said, secrets)[:600]}"
-    no_key = bool(_NO_KEY.search(said))
+    no_key = bool(cue("no_key").search(said))
     notice = notice_for(fault, model=model, key_variable=key_variable, no_key=no_key, words=shown, status=status)
     failure = ModelError(message, fault=fault, notice=notice, model=model)
     if fault == "connection" and (advice(f"{status} {said}") or A_PAGE.search(said) or 300 <= (status or 0) < 400):
@@ -196,26 +141,26 @@ def failed(error: BaseException, *, model: str, key_variable: str, secrets: Iter
 
 def classify(names: Iterable[str], status: int | None, said: str, *, asks_to_wait: bool = False) -> ModelFault:
     """Sort by class names (most special first), status and words; words go first, providers disagree on the rest."""
-    known: ModelFault = next((FAULTS[name] for name in names if name in FAULTS), "server")
-    by_status: ModelFault | None = _STATUS.get(status or 0)
+    known: ModelFault = next((WORDS.classes[name] for name in names if name in WORDS.classes), "server")
+    by_status = WORDS.statuses.get(status or 0)
     if known in ("overflow", "refused") or (known == "quota" and not asks_to_wait):
         return known
     if _NO_MODULE.search(said):
         return "request"
     if (status or 0) < 500 and status not in (413, 429) and A_PAGE.search(said):
         return "connection"  # whoever speaks there, it is no model server
-    if (status != 429 and _OVERFLOW.search(said) and not _A_RATE.search(said)) or "request too large" in said.lower():
+    if (status != 429 and _too_long(said) and not cue("a_rate").search(said)) or "request too large" in said.lower():
         return "overflow"
-    never = "insufficient_quota" in said or (status == 429 and _NOT_SOON.search(said))
-    if never or (_QUOTA.search(said) and not asks_to_wait):
+    never = "insufficient_quota" in said or (status == 429 and cue("not_soon").search(said))
+    if never or (cue("quota").search(said) and not asks_to_wait):
         return "quota"  # with a wait asked for, the same words mean a rate limit
-    if _NO_KEY.search(said) or BAD_KEY.search(said):
+    if cue("no_key").search(said) or cue("bad_key").search(said):
         return "key"
-    if _REFUSED.search(said) and status in (400, 403, 422, 451):
+    if cue("refused").search(said) and status in (400, 403, 422, 451):
         return "refused"
-    if _UNKNOWN_MODEL.search(said) and status in (400, 403, 404, 410, 422):
+    if cue("unknown_model").search(said) and status in (400, 403, 404, 410, 422):
         return "unknown_model"
-    if known == "server" and _NO_CONNECTION.search(said):
+    if known == "server" and cue("no_connection").search(said):
         return "connection"
     if by_status:
         return by_status

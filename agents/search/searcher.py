@@ -14,7 +14,7 @@ from agents.contracts.frozen import Frozen, Text
 from agents.contracts.sources import CorpusSurvey, Hit, SearchFailure, SearchFault, SearchQuery, SearchResult, Source
 from agents.core import transport
 from agents.core.errors import SearchError
-from agents.llm.litellm_errors import A_PAGE, BAD_KEY, redact, spoken
+from agents.llm.litellm_errors import A_PAGE, cue, redact, spoken
 
 TRANSIENT = frozenset[SearchFault]({"rate", "timeout", "connection", "server"})
 """Worth another request soon; a refused key, an empty account or a captcha page stay what they are."""
@@ -92,7 +92,7 @@ def fault_of(status: int, said: str = "", *, asks_to_wait: bool = False) -> Sear
     """Sort an HTTP answer that holds no results."""
     if status in (400, 403, 422, 429) and _QUOTA.search(said) and not asks_to_wait:
         return "quota"  # with a wait asked for, the same words mean a rate limit
-    if status in (400, 422) and BAD_KEY.search(said):
+    if status in (400, 422) and cue("bad_key").search(said):
         return "auth"
     if status == 403 and A_PAGE.search(said):
         return "connection"  # whoever speaks there, it is no search service

@@ -23,7 +23,7 @@ from agents.core.events import TraceContext, traced
 from agents.core.port import Pace
 from agents.core.role import Message, Request
 from agents.core.transport import RetryPolicy
-from agents.llm.litellm_errors import FAULTS, classify, key_variable, redact, wait_asked
+from agents.llm.litellm_errors import WORDS, classify, key_variable, redact, wait_asked
 from agents.llm.litellm_model import LiteLLMModel, close, warm_up
 from agents.llm.pacing import Pacing
 from agents.llm.wire import wire_schema
@@ -480,7 +480,7 @@ def test_exceptions_of_litellm_are_sorted():
 
     sorted_ = {cls.__name__: classify([one.__name__ for one in cls.__mro__], None, "") for cls in classes}
 
-    assert FAULTS.items() >= {name: fault for name, fault in sorted_.items() if name in FAULTS}.items()
+    assert WORDS.classes.items() >= {name: fault for name, fault in sorted_.items() if name in WORDS.classes}.items()
     assert {name for name, fault in sorted_.items() if fault == "server"} & {"Timeout", "NotFoundError"} == set()
     assert sorted_["UnsupportedParamsError"] == "request", "a class means what the one above it means"
 
