@@ -100,7 +100,7 @@ class KnowledgeStore(ABC):
         await self.embedder.embed(["a text"])  # its size is known from now on
         before, done = await self.stats(owner), 0
         async for part in self._stale(owner):
-            await self._embedded(owner, part, await self._directions(part))
+            await self._put(owner, part, await self._directions(part))
             done += len(part)
             progress(before.embedded + done, before.items)
         await self._drop_stale(owner)
@@ -151,7 +151,7 @@ class KnowledgeStore(ABC):
 
     @abstractmethod
     async def _put(self, owner: str, items: Sequence[Remembered], vectors: Sequence[bytes]) -> int:
-        """Keep one batch, each thing once."""
+        """Keep one batch, each thing once, with directions of the present embedder; says how many are new."""
 
     @abstractmethod
     async def _search(
@@ -166,10 +166,6 @@ class KnowledgeStore(ABC):
     @abstractmethod
     def _stale(self, owner: str) -> AsyncIterator[list[Remembered]]:
         """Give what has directions of other embedders alone, batch by batch."""
-
-    @abstractmethod
-    async def _embedded(self, owner: str, items: Sequence[Remembered], vectors: Sequence[bytes]) -> None:
-        """Add directions of the present embedder."""
 
     @abstractmethod
     async def _drop_stale(self, owner: str) -> None:

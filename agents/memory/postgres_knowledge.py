@@ -8,6 +8,7 @@ import asyncio
 import zlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
@@ -35,18 +36,7 @@ from agents.nlp.tokens import content_words, segmented
 
 _LOOKED_AT = 4_000  # rows whose words are weighed
 _LOCK = 0x446F734D  # one process makes the tables at a time
-_TABLES = (
-    "create table if not exists memory_items (n bigint generated always as identity primary key, owner text not null,"
-    " id text not null, kind text not null, verdict text not null, url text not null, domain text not null,"
-    " text_hash text not null, seen text not null, jobs text[] not null, body bytea not null, words tsvector not null,"
-    " unique (owner, id))",
-    "create index if not exists memory_items_words on memory_items using gin (words)",
-    "create index if not exists memory_items_url on memory_items (owner, url)",
-    "create index if not exists memory_items_seen on memory_items (owner, seen)",
-    "create table if not exists memory_meanings (n bigint not null references memory_items on delete cascade,"
-    " embedder text not null, owner text not null, code varbit not null, vector bytea not null, primary key (embedder, n))",
-    "create index if not exists memory_meanings_owner on memory_meanings (owner, embedder)",
-)
+_TABLES = Path(__file__).with_name("postgresql.sql").read_text("utf-8").split(";")
 _PUT = """
 insert into memory_items as old (owner, id, kind, verdict, url, domain, text_hash, seen, jobs, body, words)
 values (:owner, :id, :kind, :verdict, :url, :domain, :text_hash, :seen, :jobs, :body,
@@ -115,17 +105,12 @@ class PostgresKnowledge(KnowledgeStore):
             values = {"owner": owner, "ids": [one.id for one in items]}
             there = int((await connection.execute(sa.text(known), values)).scalar_one())
             await connection.execute(sa.text(_PUT), rows)
-            await self._mean(connection, owner, items, vectors)
+            meant = [
+                {"owner": owner, "id": item.id, "embedder": self._embedder, "code": _code(vector), "vector": vector}
+                for item, vector in zip(items, vectors, strict=True)
+            ]
+            await connection.execute(sa.text(_MEAN), meant)
         return len(items) - there
-
-    async def _mean(
-        self, connection: AsyncConnection, owner: str, items: Sequence[Remembered], vectors: Sequence[bytes]
-    ) -> None:
-        rows = [
-            {"owner": owner, "id": item.id, "embedder": self._embedder, "code": _code(vector), "vector": vector}
-            for item, vector in zip(items, vectors, strict=True)
-        ]
-        await connection.execute(sa.text(_MEAN), rows)
 
     async def _search(
         self, owner: str, text: str, vector: bytes, where: Selection, limit: int
@@ -165,10 +150,6 @@ class PostgresKnowledge(KnowledgeStore):
     async def _stale(self, owner: str) -> AsyncIterator[list[Remembered]]:
         while rows := await self._rows(_STALE, {"owner": owner, "embedder": self._embedder, "most": BATCH}):
             yield [item_of(row["body"]) for row in rows]
-
-    async def _embedded(self, owner: str, items: Sequence[Remembered], vectors: Sequence[bytes]) -> None:
-        async with self._connected() as connection:
-            await self._mean(connection, owner, items, vectors)
 
     async def _drop_stale(self, owner: str) -> None:
         drop = "delete from memory_meanings where owner = :owner and embedder <> :embedder returning n"

@@ -141,9 +141,6 @@ class QdrantKnowledge(KnowledgeStore):
             async for page in self._scrolled(owner, name):
                 yield page
 
-    async def _embedded(self, owner: str, items: Sequence[Remembered], vectors: Sequence[bytes]) -> None:
-        await self._put(owner, items, vectors)
-
     async def _drop_stale(self, owner: str) -> None:
         chosen = self.models.FilterSelector(filter=self._filter(owner, Selection()))
         for name in await self._others():

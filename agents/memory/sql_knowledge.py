@@ -44,21 +44,7 @@ _RANKED = 300  # of them, those that are held against a wide filter
 _SCANNED = 5_000  # rows up to which a filter goes first and every direction behind it is compared
 _BUSY_S = 10.0
 
-_TABLES = f"""
-create table item(n integer primary key autoincrement, id text unique not null, kind text not null, verdict text not null,
-    url text not null, domain text not null, text_hash text not null, seen text not null, body blob not null);
-create index item_url on item(url); create index item_domain on item(domain);
-create index item_text on item(text_hash); create index item_kind on item(kind, seen); create index item_seen on item(seen);
-create table met(job text not null, n integer not null, primary key(job, n)) without rowid;
-create index met_n on met(n);
-create table embedder(id integer primary key, name text not null, dimensions integer not null, unique(name, dimensions));
-create table meaning(m integer primary key autoincrement, embedder integer not null, n integer not null, kind text not null,
-    code blob not null, vector blob not null, unique(n, embedder));
-create virtual table words using fts5(body, aside, tokenize='unicode61 remove_diacritics 2');
-create virtual table vocabulary using fts5vocab(words, row);
-create table info(owner text not null);
-pragma application_id = {APPLICATION}; pragma user_version = {LAYOUT};
-"""
+_TABLES = Path(__file__).with_name("embedded.sql").read_text("utf-8")
 _PUT = """
 insert into item(id, kind, verdict, url, domain, text_hash, seen, body)
 values (:id, :kind, :verdict, :url, :domain, :text_hash, :seen, :body)
@@ -135,9 +121,6 @@ class SqlKnowledge(KnowledgeStore):
     async def _stale(self, owner: str) -> AsyncIterator[list[Remembered]]:
         while rows := await self._ask(owner, lambda file: file.rows(_STALE, (file.number(), BATCH))):
             yield [item_of(body) for _, body in rows]
-
-    async def _embedded(self, owner: str, items: Sequence[Remembered], vectors: Sequence[bytes]) -> None:
-        await self._ask(owner, _OwnFile.embedded, items, vectors)
 
     async def _drop_stale(self, owner: str) -> None:
         await self._ask(owner, _OwnFile.drop_stale)
@@ -217,24 +200,18 @@ class _OwnFile:
             known = dict(db.execute(_NUMBERED, (ids,)))
             db.executemany(_PUT, rows)
             numbers = dict(db.execute(_NUMBERED, (ids,)))
-            new = [(item, vector) for item, vector in zip(items, vectors, strict=True) if item.id not in known]
-            worded = [(numbers[item.id], *words_of(item)) for item, _ in new]
+            new = [item for item in items if item.id not in known]
+            worded = [(numbers[item.id], *words_of(item)) for item in new]
             db.executemany("insert into words(rowid, body, aside) values (?, ?, ?)", worded)
             met = [(job, numbers[item.id]) for item in items for job in item.jobs]
             db.executemany("insert or ignore into met values (?, ?)", met)
-            self._mean(db, [(item, vector) for item, vector in new if vector])
+            key = (self.embedder.id, self.embedder.dimensions)
+            db.execute("insert or ignore into embedder(name, dimensions) values (?, ?)", key)
+            number = self._number(db)
+            # An empty direction says that it was asked for.
+            meant = [(number, signs(vector), vector, item.id) for item, vector in zip(items, vectors, strict=True)]
+            db.executemany(_MEAN, meant)
         return len(new)
-
-    def embedded(self, items: Sequence[Remembered], vectors: Sequence[bytes]) -> None:
-        with self._transaction() as db:
-            # What has no direction here keeps none: an empty one says that it was asked for.
-            self._mean(db, list(zip(items, vectors, strict=True)))
-
-    def _mean(self, db: sqlite3.Connection, directions: Sequence[tuple[Remembered, bytes]]) -> None:
-        key = (self.embedder.id, self.embedder.dimensions)
-        db.execute("insert or ignore into embedder(name, dimensions) values (?, ?)", key)
-        number = self._number(db)
-        db.executemany(_MEAN, [(number, signs(vector), vector, item.id) for item, vector in directions])
 
     def _number(self, db: sqlite3.Connection) -> int:
         """Give the number of the embedder in this file; -1 where it has embedded nothing yet."""
@@ -327,7 +304,7 @@ class _OwnFile:
         with self._reading:
             kinds = dict(self._read.execute("select kind, count(*) from item group by kind").fetchall())
             (sources,) = self._read.execute("select count(distinct url) from item where kind = 'fact'").fetchone()
-            query, number = "select count(*) from meaning where embedder = ?", self._number(self._read)
+            query, number = "select count(*) from meaning where embedder = ? and code <> x''", self._number(self._read)
             (embedded,) = self._read.execute(query, (number,)).fetchone()
         return kinds, sources, embedded
 
@@ -343,7 +320,8 @@ def _connected(path: Path, owner: str) -> sqlite3.Connection:
             db.execute(f"pragma {name}").fetchone() for name in ("application_id", "user_version")
         )
         if not application and not db.execute("select count(*) from sqlite_master").fetchone()[0]:
-            for statement in _TABLES.split(";"):
+            marks = f"pragma application_id = {APPLICATION}; pragma user_version = {LAYOUT};"
+            for statement in f"{_TABLES}{marks}".split(";"):
                 db.execute(statement)
             db.execute("insert into info values (?)", (owner,))
         elif (application, layout) != (APPLICATION, LAYOUT):
