@@ -6,8 +6,11 @@ A stored source as a page of its own, with the quoted words marked: what a citat
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from html import escape
 from pathlib import Path
+
+from jinja2 import Environment, StrictUndefined, Template
 
 from agents.contracts import body as b
 from agents.contracts.report import Reference, ReportDocument
@@ -38,20 +41,19 @@ def to_html(document: ReportDocument) -> str:
         mark = marked(sentence, seen.words)
         return html + chips + (f'<span class="mk {sentence.verdict}">{escape(mark)}</span>' if mark else "")
 
-    article = f'<article lang="{escape(document.language)}" dir="{seen.way}">\n'
-    inside = f"{article}{_header(seen)}\n{blocks_html(seen.body.blocks, written)}\n</article>"
-    return _page(seen.title, document.language, seen.way, inside)
+    return _page(seen.title, document.language, seen.way, blocks_html(seen.body.blocks, written), seen=seen)
 
 
-def _page(title: str, language: str, way: str, body: str) -> str:
+def _page(title: str, language: str, way: str, text: str, **shown: object) -> str:
     """Put a page around what it shows: no script, and no request to anywhere."""
-    return (
-        f'<!doctype html>\n<html lang="{escape(language)}" dir="{way}">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
-        '<meta name="referrer" content="no-referrer">\n'
-        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
-    )
+    given = {"title": title, "language": language, "way": way, "text": text, "policy": POLICY, "style": STYLE}
+    return _template().render({"seen": None, **given, **shown}) + "\n"
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    return environment.from_string(Path(__file__).with_name("page.html").read_text("utf-8"))
 
 
 def blocks_html(blocks: Sequence[b.Block], written: Written = lambda _, html: html) -> str:
@@ -139,16 +141,6 @@ def _anchor(address: str, html: str) -> str:
 # ---- around the text
 
 
-def _header(seen: View) -> str:
-    reasons = "".join(f'<li dir="auto">{escape(reason)}</li>' for reason in seen.reasons)
-    return (
-        f'<header>\n<h1 dir="auto">{escape(seen.title)}</h1>\n'
-        f'<p class="question" dir="auto"><b>{escape(seen.words.question)}:</b> {escape(seen.question)}</p>\n'
-        f'<p class="meta"><span class="grade {seen.grade}">{escape(seen.grade_label)}</span> '
-        f"{escape(seen.figures)}</p>\n" + (f'<ul class="reasons">{reasons}</ul>\n' if reasons else "") + "</header>"
-    )
-
-
 def _chip(cite: Cite, seen: View) -> str:
     title = " … ".join(" ".join(quote.text.split()) for quote in cite.quotes)
     label = f"{seen.words.source} {cite.reference.n}: {cite.reference.title}"
@@ -175,18 +167,11 @@ def quote_page(reference: Reference, text: str, focus: int = 0, reader: str = "e
     shown = spans[focus] if 0 <= focus < len(spans) and spans[focus][0] < spans[focus][1] else None
     page = quotes[focus].page if 0 <= focus < len(quotes) else None
     told = about(reference, words) + (() if page is None else (words.page.format(page=page),))
-    meta = " · ".join(map(escape, dict.fromkeys(told)))
-    opened = f" · {_anchor(reference.url, escape(words.open_source))}" if is_safe(reference.url) else ""
-    sample = f' <span class="grade partial">{escape(words.sample)}</span>' if reference.kind == "sample" else ""
-    body = "\n".join(_paragraphs(text, spans, shown))
     return _page(
-        reference.title,
-        words.language,
-        direction(words.language),
-        f'<article>\n<header>\n<h1 dir="auto">{escape(reference.title)}{sample}</h1>\n'
-        f'<p class="meta" dir="auto">{meta}{opened}</p>\n<p class="meta">{escape(words.stored_copy)}</p>\n</header>\n'
-        f"<section>\n{body}\n</section>\n</article>",
-    )
+        reference.title, words.language, direction(words.language), "\n".join(_paragraphs(text, spans, shown)), words=words,
+        told=tuple(dict.fromkeys(told)), sample=reference.kind == "sample",
+        address=reference.url if is_safe(reference.url) else "",
+    )  # fmt: skip
 
 
 def _paragraphs(text: str, marked: list[Span], focus: Span | None) -> Iterator[str]:
