@@ -165,6 +165,8 @@ def answers(question: reader.Question, quote: str, title: str = "", head: str = 
         return False
     said_before = " ".join(lead)
     new = frozenset(word for word in question.matter if not lead or not share(frozenset({word}), said_before))
+    if lead and not new and question.kind == "who":
+        return False
     # The name or date must stand where it is said what it is the name or date of.
     return any(
         (question.kind in reader.PAIRED or share(new, sentence) >= OF_THE_MATTER) and _has_kind(question, sentence)
