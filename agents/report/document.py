@@ -258,7 +258,9 @@ class _Report:
         # Of a branch whose question has no answer that is said already; what the user did to one is said in any case.
         said = [one for one in self.truth.answers if one.status != "answered" and (one.asked or self.has_facts)]
         short = [node for top in outcome.findings for node in _short(top)]
-        reasons = [*self._unanswered(said), *(self._of_part(one) for one in short if one.ended or not _told(one, said))]
+        told = {True: self.truth.answers, False: said}  # an empty branch lacks nothing that another one has answered
+        short = [node for node in short if node.ended or not _told(node, told[node.status == "empty"])]
+        reasons = [*self._unanswered(said), *map(self._of_part, short)]
         reasons += [words.seed.format(url=url) for url in outcome.seed_failures]
         if "#DEGRADED_SEARCH" in outcome.tags:
             failures = (failure for node in making.nodes for record in node.searches for failure in record.failures)
