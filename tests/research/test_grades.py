@@ -1,7 +1,6 @@
 """Over sixty labelled questions a report calls itself complete only where it holds the answer."""
 
 import asyncio
-import json
 from pathlib import Path
 
 from agents.contracts.report import Actual, Commission, Outcome
