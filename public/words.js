@@ -410,6 +410,8 @@ export const WORDS = {
     'Counter-search: {queries}, {n} found.': 'Gegensuche: {queries}, {n} gefunden.',
     'Counter-search: {queries}, nothing further.': 'Gegensuche: {queries}, nichts Weiteres.',
     'Confidence {n}.': 'Sicherheit {n}.',
+    'Confidence {n} of 100: support of the claims, statements verified, {a} of {m} answered.':
+      'Sicherheit {n} von 100: Belege der Aussagen, geprüfte Sätze, {a} von {m} beantwortet.',
     'Forecast and actual': 'Vorhersage und Verlauf',
     Actual: 'Tatsächlich',
     '{n} % of statements can be verified.': '{n} % der Aussagen sind belegt.',

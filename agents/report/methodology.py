@@ -36,6 +36,7 @@ from agents.core.time_policy import synthesis_reserve_s
 from agents.report.composer import introduced, paragraph, table
 from agents.report.references import linked, shortened
 from agents.report.wording import Wording, wording
+from agents.verify.confidence import questions_answered
 
 LIMITS = frozenset({"#TIME_LIMIT", "#ITERATION_LIMIT", "#TOKEN_LIMIT"})
 """Tags of a run that stopped at a cap."""
@@ -250,6 +251,8 @@ class Making:
             lines.append(said.mended.format(n=mended, m=struck))
         if truth.confidence is not None:
             lines.append(said.confidence.format(value=f"{truth.confidence:.0f}"))
+            done, asked = questions_answered(truth.answers)
+            lines += [said.weighs.format(n=self.words.number(done, "0.#"), m=asked)] if asked else []
         return (paragraph(" ".join(lines)),)
 
     # ---- changes after the authorization

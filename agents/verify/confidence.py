@@ -10,6 +10,7 @@ from math import prod, sqrt
 from typing import NamedTuple
 
 from agents.contracts.body import SentenceVerdict
+from agents.contracts.finding import QuestionAnswer
 from agents.contracts.verification import Evidence, Verdict
 from agents.nlp.similarity import MIN_SHARED, containment, fingerprint, is_about_the_same, shingles
 
@@ -79,37 +80,46 @@ def verifiable_ratio(verdicts: Sequence[SentenceVerdict | None]) -> float | None
     return stating.count("supported") / len(stating) if stating else None
 
 
-ANSWERED, PARTLY_ANSWERED = 0.9, 0.4
-"""What one source's words do for a question that they answer, or answer in part: by code, whatever a model says of it."""
+ANSWERED, PARTLY = 0.9, 0.5
+"""What one source's words do for a question that they answer, whatever a model says of it; what an answer in part counts."""
 
 
-def answered(origins: int, *, whole: bool) -> float:
+def answered(origins: int) -> float:
     """Say how well a question is known to be answered, 0 to 1, by words of so many independent sources (see `weigh`)."""
-    return round(1 - (1 - PER_ORIGIN * (ANSWERED if whole else PARTLY_ANSWERED)) ** origins, 4)
+    return round(1 - (1 - PER_ORIGIN * ANSWERED) ** origins, 4)
+
+
+def questions_answered(answers: Sequence[QuestionAnswer]) -> tuple[float, int]:
+    """Count of what was asked what is answered, an answer in part as half of one, and how much was asked."""
+    asked = [one.status for one in answers if one.asked] or [one.status for one in answers]
+    return asked.count("answered") + PARTLY * asked.count("partly"), len(asked)
 
 
 def report_confidence(
-    claims: Sequence[EvidenceWeight | None], ratio: float | None, wanted_origins: int = 1, answers: Sequence[float] = ()
-) -> float | None:
-    """Give the confidence of a report, 0 to 100 (specification, section 2), or None when nothing was weighed.
+    claims: Sequence[EvidenceWeight | None], ratio: float | None, wanted_origins: int = 1,
+    answers: Sequence[float] = (), asked: float = 1.0,
+) -> float | None:  # fmt: skip
+    """Give the confidence of a report, 0 to 100, or None when nothing was weighed.
 
-    `100 · √(c · r)`: `c` is the mean over the claims of what is known about each, `r` the verifiable ratio. The
-    geometric mean keeps a well-cited report without settled claims, or the reverse, from looking sound. A claim counts
+    `100 · a · √(c · r)`: `a` is the share of what was asked that is answered, `c` the mean over the claims of what is known
+    about each, `r` the verifiable ratio. The geometric mean keeps a well-cited report without settled claims, or the reverse,
+    from looking sound; sound words about half of a question are half an answer. A claim counts
     with its confidence when the evidence settled it, whichever way; with half of it when the sources disagree; with
     nothing when evidence is insufficient or nobody looked. Where fewer independent sources speak to it than are wanted, it
     counts with the root of their share: one of two makes 0.71. A lookup makes no claims: there `c` is the mean over the
-    questions of how well each is answered. One half alone is taken where the other does not exist.
+    questions that have answers of how well they are. One half alone is taken where the other does not exist.
 
     Args:
         claims: one for each claim of the report; None where it was not checked.
         ratio: the verifiable one of its body.
         wanted_origins: independent sources that each claim is wanted to have.
-        answers: how well each question is answered, 0 to 1 (see `answered`).
+        answers: how well each question that has an answer is answered, 0 to 1 (see `answered`).
+        asked: the share of what was asked that is answered (see `questions_answered`).
     """
     known = [_known(claim, wanted_origins) for claim in claims] or answers
     settled = sum(known) / len(known) if known else None
     halves = [half for half in (settled, ratio) if half is not None]
-    return round(100 * prod(halves) ** (1 / len(halves)), 1) if halves else None
+    return round(100 * asked * prod(halves) ** (1 / len(halves)), 1) if halves else None
 
 
 def _known(claim: EvidenceWeight | None, wanted_origins: int) -> float:

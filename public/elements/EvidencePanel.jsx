@@ -320,6 +320,10 @@ parts.EvidencePanel =
     function Methodology({ doc }) {
       const m = doc.methodology || {},
         a = m.actual || {};
+      const answers = list(doc.answers),
+        asked = answers.some((one) => one.asked) ? answers.filter((one) => one.asked) : answers,
+        // As the report counts: an answer in part is half of one.
+        answered = asked.reduce((n, one) => n + ({ answered: 1, partly: 0.5 }[one.status] || 0), 0);
       const forecast = {};
       const told = m.forecast && Array.isArray(m.forecast.lines) ? m.forecast.lines : m.forecast;
       if (Array.isArray(told))
@@ -384,8 +388,10 @@ parts.EvidencePanel =
                   })
                 : '',
               has(doc.confidence)
-                ? t('Confidence {n}.', {
-                    n: Math.round(doc.confidence <= 1 ? doc.confidence * 100 : doc.confidence),
+                ? t('Confidence {n} of 100: support of the claims, statements verified, {a} of {m} answered.', {
+                    n: Math.round(doc.confidence),
+                    a: count(answered),
+                    m: asked.length,
                   })
                 : '',
               hash ? `${t('Contract')} ${String(hash).slice(0, 4)} ${String(hash).slice(4, 8)}.` : '',

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from agents.contracts.finding import QuestionAnswer
 from agents.contracts.verification import Evidence
-from agents.verify.confidence import answered, report_confidence, verifiable_ratio, weigh
+from agents.verify.confidence import answered, questions_answered, report_confidence, verifiable_ratio, weigh
 
 CASE = Path(__file__).parents[1] / "data" / "cases" / "C24"
 
@@ -79,9 +80,20 @@ def test_claims_with_too_few_independent_sources_lower_the_confidence_of_a_repor
 
 def test_without_claims_confidence_comes_from_how_well_the_questions_are_answered():
     checked = 1.0
-    one, two = answered(1, whole=True), answered(2, whole=True)
+    one, two = answered(1), answered(2)
 
     assert report_confidence([], checked, answers=[one]) == 84.9
     assert report_confidence([], checked, answers=[two]) == 96.0
-    assert report_confidence([], checked, answers=[one, answered(0, whole=False)]) == 60.0
-    assert answered(1, whole=False) < one
+
+
+def test_confidence_is_about_all_that_was_asked():
+    """Words that are sure about one of two questions leave the other open; one answered in part counts half."""
+    told = [
+        QuestionAnswer(question=f"{status}?", status=status, asked=True)
+        for status in ("answered", "partly", "not_found")
+    ]
+    background = QuestionAnswer(question="And else?", status="not_found")
+
+    assert questions_answered([*told, background]) == (1.5, 3)
+    assert questions_answered([background]) == (0.0, 1)
+    assert report_confidence([], 1.0, answers=[answered(1)], asked=0.5) == 42.4

@@ -24,7 +24,7 @@ from agents.research.writing.closing import answers_of
 from agents.research.writing.sections import SectionGiven, write_section
 from agents.research.writing.verify_report import Checks, verify
 from agents.roles import JUDGE
-from agents.verify.confidence import EvidenceWeight, answered, report_confidence, verifiable_ratio
+from agents.verify.confidence import EvidenceWeight, answered, questions_answered, report_confidence, verifiable_ratio
 
 NO_VERDICT = "The judge gave no usable verdict: {why}"
 """Never a pass, whatever broke off."""
@@ -142,8 +142,10 @@ async def checked(
     shown = [check.verdict for check in checks if check.replaced_by != ""]
     share = verifiable_ratio(shown)
     weighed = [EvidenceWeight(one.claim.verdict, one.claim.confidence or 0.0, one.origins) for one in done]
-    known_of = _known(answers, held)
-    confidence = report_confidence(weighed, share, wanted.min_distinct_domains_per_claim, known_of)
+    done_of, asked = questions_answered(answers)
+    confidence = report_confidence(
+        weighed, share, wanted.min_distinct_domains_per_claim, _known(answers, held), done_of / asked if asked else 1.0
+    )
     ratio = share if checks else None
     passed, shortfalls = gates(done, confidence, ratio, wanted)
     truth = Truth(
@@ -157,15 +159,13 @@ async def checked(
 
 
 def _known(answers: Sequence[QuestionAnswer], held: Sequence[Finding]) -> list[float]:
-    """Say of each question how well it is answered, by the publishers whose words answer it."""
+    """Say of each question that has an answer how well it is answered, by the publishers whose words answer it."""
     cards = {card.id: card for finding in held for card in finding.all_sources()}
     source_of = {fact.id: cards[fact.source_id] for finding in held for fact in finding.all_facts()}
     return [
-        answered(
-            len({domain_of(source_of[fact]) for fact in one.facts if fact in source_of and one.status != "not_found"}),
-            whole=one.status == "answered",
-        )
+        answered(len({domain_of(source_of[fact]) for fact in one.facts if fact in source_of}))
         for one in answers
+        if one.status != "not_found"
     ]
 
 
