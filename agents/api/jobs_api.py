@@ -336,20 +336,23 @@ async def add_task(sent: TaskRequest, job: Found, site: Here) -> dict[str, objec
     task = reports.JobTask(stage=sent.stage, claim_id=sent.claim_id or "", note=sent.note or "")
     with _allowed():
         number = await site.team.jobs.add_task(job, task)
-    return {"job_id": job.id, "task": _task(job.id, reports.TaskRow(id=number, task=task))}
+    return {"job_id": job.id, "task": _task(job.id, number, task)}
 
 
 @jobs_api.get("/research/jobs/{job_id}/tasks")
 async def tasks(job: Found, site: Here) -> dict[str, object]:
     """List the tasks that were put into a job, oldest first."""
-    return {"job_id": job.id, "tasks": [_task(job.id, row) for row in await site.team.jobs.tasks(job)]}
+    rows = await site.team.jobs.tasks(job)
+    told = [(one, reports.JobTask.model_validate_json(one.argument)) for one in rows]
+    return {"job_id": job.id, "tasks": [_task(job.id, one.id, task, one.status, one.outcome) for one, task in told]}
 
 
-def _task(job_id: str, row: reports.TaskRow) -> dict[str, object]:
-    task = row.task
+def _task(
+    job_id: str, number: int, task: reports.JobTask, status: str = "queued", outcome: str = ""
+) -> dict[str, object]:
     about = {"jobId": job_id, "stage": task.stage, "claimId": task.claim_id or None}
-    told = {"id": str(row.id), "kind": "research", "stage": task.stage, "status": row.status, "note": task.note}
-    return told | {"outcome": row.outcome, "context": {"research": about}}
+    told = {"id": str(number), "kind": "research", "stage": task.stage, "status": status, "note": task.note}
+    return told | {"outcome": outcome if status == "refused" else "", "context": {"research": about}}
 
 
 DOING: Mapping[Steered, str] = {"finish": "finishing", "stop": "stopping", "drop": "stopping", "retry": "retrying"}

@@ -8,7 +8,6 @@ import json
 import re
 import sqlite3
 import unicodedata
-import weakref
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import closing
@@ -17,6 +16,7 @@ from html import escape
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import quote as percent_encoded
+from weakref import WeakKeyDictionary
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
@@ -274,15 +274,12 @@ class SharedMessages:
         return self._messages[-1 - back] if back < len(self._messages) else None
 
 
-_told: dict[int, SharedMessages] = {}  # of runs that were watched, by the identity of the run; gone with it
+_told: WeakKeyDictionary[Attempt, SharedMessages] = WeakKeyDictionary()
 
 
 def told_of(run: Attempt) -> SharedMessages:
     """Give what is told of a run to all who watch it."""
-    if id(run) not in _told:
-        _told[id(run)] = SharedMessages()
-        weakref.finalize(run, _told.pop, id(run), None)
-    return _told[id(run)]
+    return _told.setdefault(run, SharedMessages())
 
 
 async def event_stream(job: Job, after: int, *, attended: bool = False) -> AsyncIterator[str]:

@@ -422,13 +422,3 @@ class JobTask(Frozen):
         """The task in words that the rounds of a job can follow."""
         about = f"claim {self.claim_id}: " if self.claim_id else ""
         return f"{about}{self.note or 'look for more evidence'}"
-
-
-class TaskRow(Frozen):
-    """A task as it stands in the store."""
-
-    id: int
-    task: JobTask
-    status: Literal["queued", "running", "done", "refused"] = "queued"
-    outcome: str = ""
-    """Why it was refused."""

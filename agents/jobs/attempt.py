@@ -79,7 +79,7 @@ CallWatcher = Callable[[CallMade], None]
 StepFn = Callable[..., Awaitable[Frozen]]
 
 
-@dataclass
+@dataclass(eq=False)
 class Attempt:
     """One attempt at one job."""
 
@@ -280,10 +280,8 @@ class Attempt:
             except BudgetExceeded as error:
                 return self._ended(failure=Failure.of(error))
         self.calls_made += 1
-        cut, began = (
-            asyncio.timeout(None),
-            time.perf_counter(),
-        )  # not the job's clock, which counts for what is recorded
+        # Not by the job's clock, which counts for what is recorded.
+        cut, began = asyncio.timeout(None), time.perf_counter()
 
         def tell(value: Frozen | None, error: str = "") -> None:
             for watcher in self.watchers:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from agents.contracts.contract import Change, Command, Narrowing
-from agents.contracts.report import Commission, JobStatus, JobSummary, JobTask, ReportDocument, TaskRow
+from agents.contracts.report import Commission, JobStatus, JobSummary, JobTask, ReportDocument
 from agents.core.budget import Limits
 from agents.core.errors import BadRequest
 from agents.core.port import ProcessLimits
@@ -27,8 +27,8 @@ from agents.jobs.config import InUse, JobStoreConfig, held_by
 from agents.jobs.database import Database, Listener
 from agents.jobs.job import Job, JobSetup, SetUp
 from agents.jobs.register import OPEN, AtOnce, Register
-from agents.jobs.store import COMMANDS, EVENTS, DatabaseBlobStore, Store, WholeJob, now
-from agents.jobs.worker import DONE, PLAN_IS_BOUND, Worker
+from agents.jobs.store import COMMANDS, DONE, EVENTS, DatabaseBlobStore, Store, StoredCommand, WholeJob, now
+from agents.jobs.worker import PLAN_IS_BOUND, Worker
 from agents.jobs.writer import Writer
 
 if TYPE_CHECKING:
@@ -370,17 +370,9 @@ class Client:
             await self.worker.do_commands()
         return number
 
-    async def tasks(self, job: Job) -> list[TaskRow]:
+    async def tasks(self, job: Job) -> list[StoredCommand]:
         """List the tasks that were put into a job, oldest first."""
-        rows = []
-        for given in await self.store.tasks(job.id):
-            outcome = given.outcome
-            status: Literal["queued", "running", "done", "refused"] = "running" if given.taken_by else "queued"
-            if outcome:
-                status = "done" if outcome == DONE else "refused"
-            task = JobTask.model_validate_json(given.argument)
-            rows.append(TaskRow(id=given.id, task=task, status=status, outcome="" if outcome == DONE else outcome))
-        return rows
+        return await self.store.tasks(job.id)
 
     async def delete(self, owner: str, job_ids: Sequence[str]) -> int:
         """Delete jobs of a caller with everything that belongs to them, those that run too; says how many."""

@@ -48,9 +48,8 @@ def make_tables(connection: sa.Connection) -> None:
 
 
 BUSY_MS = 10_000  # milliseconds that a writer of an SQLite file waits for another
-FROZEN_S = (
-    10  # seconds after which the server ends a transaction of a process that says nothing more, and frees its locks
-)
+FROZEN_S = 10
+"""Seconds after which the server ends a transaction of a process that says nothing more, and frees its locks."""
 PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON")
 TABLES_LOCK = int.from_bytes(hashlib.sha256(b"dossier tables").digest()[:7], "big")
 """Number of PostgreSQL's advisory lock under which one process makes the tables."""

@@ -9,7 +9,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 import sqlalchemy as sa
 from pydantic import Field, ValidationError, WrapValidator
@@ -86,12 +86,19 @@ class StoredCommand(Frozen):
     taken_by: str | None
     outcome: str
 
+    @property
+    def status(self) -> Literal["queued", "running", "done", "refused"]:
+        if self.outcome:
+            return "done" if self.outcome == DONE else "refused"
+        return "running" if self.taken_by else "queued"
+
 
 Insert = sqlite.Insert | postgresql.Insert
 LISTED = tuple(tables.jobs.c[name] for name in StoredJob.model_fields)
 WHOLE = tuple(tables.jobs.c[name] for name in WholeJob.model_fields)
 EVENTS, COMMANDS = "dossier_events", "dossier_commands"
 """PostgreSQL channels that tell other processes at once of a job's events, or of a command for its worker."""
+DONE = "done"  # the answer to a command that was done
 WHEN_ENDED = ("task:plan", "task:challenge")
 """Commands that begin the next attempt: they wait until the present one has ended."""
 BY_AGE = (tables.jobs.c.created.desc(), tables.jobs.c.id.desc())

@@ -36,7 +36,7 @@ from agents.jobs.ctx import RunCtx
 from agents.jobs.job import Job
 from agents.jobs.register import OPEN, UNWIND_S, Register
 from agents.jobs.schema import rows_of
-from agents.jobs.store import StoredCommand, now
+from agents.jobs.store import DONE, StoredCommand, now
 
 if TYPE_CHECKING:
     from agents.jobs.engine import JobQueue
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-DONE = "done"  # the answer to a command that was done
 PLAN_IS_BOUND = "The plan of this job was authorized as it is. Start a new job for another plan."
 TAKEN = "Somebody else has just taken this job up."
 WRITING = frozenset({"section", "lead", "frame", "reflector", "judge"})
@@ -155,9 +154,7 @@ class Worker:
             try:
                 run.emit("job#started", JobChanged(status="running", stage="planning"))
                 outcome = await self._research(job, run)
-                await (
-                    run.gate.wait()
-                )  # paused when only its end was left: the next attempt does it, from what is recorded
+                await run.gate.wait()
                 await self._deliver(job, outcome)
             except Exception as error:
                 log.warning("job %s failed: %s", job.id, error, exc_info=not isinstance(error, DossierError))

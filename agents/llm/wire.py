@@ -178,9 +178,7 @@ async def gather(pieces: AsyncGenerator[Wire], answer: ProviderAnswer, on_text: 
             async for chunk in pieces:
                 waiting += answer.take(chunk)
                 if on_text is not None and waiting and loop.time() - sent_at >= BATCH_S:
-                    sent_at = (
-                        loop.time()
-                    )  # also where nothing is new: what is there is read from its beginning each time
+                    sent_at = loop.time()  # also where nothing is new: all of it is read from its beginning each time
                     news, waiting = reader.feed(waiting), ""
                     if news:
                         await on_text(news)
