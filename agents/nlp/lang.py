@@ -9,7 +9,7 @@ Sentences with exact places in the original text. Knows layout (lists, tables, h
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -124,6 +124,7 @@ _AFTER_NOTE = re.compile(rf"(?<=[\w)”\"’][.!?]|[.!?][)”\"’])(?:(?:{_MARK
 _BREAKS = ((";", "；"), (",", "，", "、"), (" ", "\n", "\t"))
 
 
+@lru_cache(maxsize=512)  # a page is cut when it is read and when it is held against claims, a question ten times over
 def spans(text: str) -> tuple[SentenceSpan, ...]:
     """Find the sentences of `text`.
 

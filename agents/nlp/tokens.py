@@ -119,6 +119,8 @@ TOKEN = re.compile(
 )
 """One word, one number with its separators, or one run of characters of a script without spaces."""
 
+_LETTERS_ONLY, _DIGIT = re.compile("[a-z]+"), re.compile("[0-9]")
+"""What `TOKEN` finds in plain text without figures, in a quarter of the time."""
 _GROUPED = re.compile(r"\d{1,3}(?:[.,\u00a0\u202f\u2009]\d{3})+")
 _NOT_A_DIGIT = re.compile(r"\D")
 _ACCENT = re.compile("[\u0300-\u036f]")
@@ -151,6 +153,7 @@ _SCRIPTS: tuple[tuple[str, str], ...] = (
 )
 _LETTERS = {language: re.compile(f"[{letters}]") for language, letters in _SCRIPTS}
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
+_LATIN_WORD = re.compile(rf"(?:[^\W\d_]|[{MARKS}])+")
 _PERSIAN, _UKRAINIAN = re.compile("[پچژگ]"), re.compile("[іїєґ]")
 CLEARLY, A_STOP_WORD = 3, 5
 """By how many stop words one language must be ahead where letters tell more; what one is worth beside the letters."""
@@ -185,8 +188,11 @@ def words(text: str) -> list[str]:
 
 @lru_cache(maxsize=8_192)
 def _words(text: str) -> tuple[str, ...]:
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    if plain.isascii() and not _DIGIT.search(plain):
+        return tuple(_LETTERS_ONLY.findall(plain))
     found: list[str] = []
-    for piece, is_run in pieces(text):
+    for piece, is_run in pieces(plain):
         if is_run and len(piece) > 1:
             found.extend(piece[at : at + 2] for at in range(len(piece) - 1))
         else:
@@ -277,11 +283,15 @@ def _relative(language: str, sample: str) -> str:
 
 
 def _latin_language(sample: str, asked: bool) -> str:
-    told = words(sample)
+    told = _LATIN_WORD.findall(sample.casefold())
     first = _grammar_of().get(told[0], ()) if told and sample.rstrip().endswith("?") else ()
     if len(first) == 1:  # a question begins in its own language, whatever it names
         return first[0]
-    scores = Counter(language for word in told for language in _grammar_of().get(word, ()))
+    scores: Counter[str] = Counter()
+    counts = Counter(told)
+    for word in counts.keys() & _grammar_of().keys():
+        for language in _grammar_of()[word]:
+            scores[language] += counts[word]
     best, other, *_ = sorted(_LATIN_LANGUAGES, key=lambda language: -scores[language])  # the first of equals: English
     if not asked or len(told) <= CLEARLY or scores[best] - scores[other] >= (1 if sample.isascii() else CLEARLY):
         return best

@@ -5,6 +5,7 @@ Code's own words about the research are written here as blocks too.
 
 import re
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 
 from agents.contracts import body as b
 from agents.contracts.fact import Fact
@@ -205,6 +206,7 @@ def title_line(title: str) -> b.Line:
 # ---- what code says
 
 
+@lru_cache(maxsize=2048)  # a report is put together as it is checked, as it is shown, and as it is handed over
 def paragraph(said: str | b.Line) -> b.Paragraph:
     """Write what code says as a paragraph; plain text is cut into sentences."""
     if isinstance(said, str):

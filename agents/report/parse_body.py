@@ -73,7 +73,7 @@ def parse(
     return (_read if len(markdown) <= _KEPT else _read.__wrapped__)(markdown, labels, keys)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=2048)
 def _read(markdown: str, labels: tuple[tuple[str, str], ...], keys: frozenset[str] | None) -> b.Body:
     text = without_notes(cleaned(markdown.replace("\r\n", "\n").replace("\r", "\n"))[:MAX_CHARACTERS])
     return b.Body(blocks=_BlockReader(dict(labels), keys).blocks(text))

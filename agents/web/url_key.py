@@ -81,6 +81,7 @@ Links = tuple[tuple[str, str], ...]
 """Address and label of each link of a page's own text to pages of its site."""
 
 
+@lru_cache(maxsize=16_384)
 def canonical(url: str) -> str:
     """Give the key under which an address is one page: addresses with one key are read and counted once.
 
