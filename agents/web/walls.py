@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections import Counter
 from dataclasses import dataclass
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Literal
 
@@ -46,9 +47,13 @@ _LEFT = 40  # characters beside the demand to pay from which a beginning was giv
 _NOTHING = 2
 _STEM = 6  # letters up to which related words are alike
 _ENOUGH = 2  # figures from which a text tells of something
-_TOLD = 0.57  # share of words that notices have from which a short page is one
-_TOLD_OF = 0.72  # the same for one with figures or the markup of an article
-_ELSE = 0.8  # what a word counts that only notices of other kinds have
+_TOLD = 0.5  # how far a short page is told like notices from which it is one
+_MORE = 0.15  # the same, more for a page of some words
+_ARTICLE = 0.2  # and for one with figures or the markup of an article
+_SOME = 6
+_ELSE = 0.6  # what a word counts that only notices of other kinds have
+_BESIDE = 0.5  # what pairs of words count beside single ones
+_NEAR = 3  # words of a notice within which two are a pair
 _FEW = 2  # words of notices below which a page may be anything: "Page 1"
 
 
@@ -60,6 +65,7 @@ _NO_FIGURES = re.compile(
 )
 _COOKIE = re.compile("ookie|çerez|クッキー|쿠키|ciastecz|кук", re.I)
 _TITLE = re.compile(r"<title[^>]*>(.{0,300}?)</title>|<h1[^>]*>(.{0,600}?)</h1>", re.I | re.S)
+_SENTENCE_END = re.compile(r"[.!?;。！？।]")
 _TAG = re.compile(r"<[^>]*>")
 _NOSCRIPT = re.compile(r"<noscript[^>]*>(.{0,2000}?)</noscript>", re.I | re.S)
 _LOG_IN_PATH = re.compile(r"/(?:log-?in|sign-?in|auth|sso|account/login)\b", re.I)
@@ -89,22 +95,34 @@ def _carriers(text: str) -> list[str]:
     return [word[:_STEM] for word in found if len(word) > 1 or not word.isascii()] + _FIGURE.findall(text)
 
 
-_WORDS = {kind: frozenset(_carriers("\n".join(said))) for kind, said in _NOTICES.items()}
-_KINDS = Counter(word for known in _WORDS.values() for word in known)
+_SAID = {kind: [_carriers(one) for one in _SENTENCE_END.split("\n".join(said))] for kind, said in _NOTICES.items()}
+_WORDS = {kind: frozenset(chain.from_iterable(said)) for kind, said in _SAID.items()}
+_KINDS = Counter(chain.from_iterable(_WORDS.values()))
+_PAIRS = frozenset(
+    pair
+    for said in chain.from_iterable(_SAID.values())
+    for apart in range(1, _NEAR + 1)
+    for pair in zip(said, said[apart:], strict=False)
+)
 
 
-def _nearest(names: str, text: str, host: str) -> tuple[str, float]:
-    """Give the kind of notice that a page is most like, and the share of the words below its headings that notices have.
+def _nearest(names: str, text: str, host: str = "", *, is_article: bool = False) -> str:
+    """Give the kind of notice that a page is, or nothing.
 
-    The share is 0 for a page with fewer than two such words in all.
+    What counts is the share of the words below its headings that notices have, and of their neighbours that are near each
+    other in a notice too: an article about notices has their words, but puts them otherwise.
     """
     own = frozenset(_carriers(host))
     said = [word for word in _carriers(_body(names, text) or names) if word not in own]
     known = [word for word in said + _carriers(names) if word in _KINDS]
     weight = {word: math.log(1 + len(_WORDS) / _KINDS[word]) for word in known}
+    if len(weight) < _FEW:
+        return ""
     kind = max(_WORDS, key=lambda one: sum(weight[word] for word in known if word in _WORDS[one]))
-    told = sum(1.0 if word in _WORDS[kind] else _ELSE if word in _KINDS else 0.0 for word in said)
-    return kind, told / max(1, len(said)) * (len(weight) >= _FEW)
+    told = sum(1.0 if word in _WORDS[kind] else _ELSE if word in _KINDS else 0.0 for word in said) / max(1, len(said))
+    beside = sum(pair in _PAIRS for pair in pairwise(said)) / max(1, len(said) - 1)
+    least = _TOLD + _MORE * (len(said) >= _SOME) + _ARTICLE * is_article
+    return kind if told + _BESIDE * beside >= least else ""
 
 
 def wall_of(html: str, text: str, url: str) -> Wall | None:
@@ -114,11 +132,11 @@ def wall_of(html: str, text: str, url: str) -> Wall | None:
     """
     markup, names = html[:_READ], _names(html)
     size, aside = len(text.strip()), _noscript(markup)
-    is_shell = size < _LITTLE and bool(_SIGNS["shell"].search(markup))
+    is_shell = size < _LITTLE and bool(_SIGNS["shell"].search(markup) or (size < _LEFT and "javascript" in aside.lower()))
     if size < _LONG:
         is_article = _figures(text) >= _ENOUGH or bool(_SIGNS["article"].search(markup))
-        kind, share = _nearest(names, text if size else aside, host_of(url).replace(".", " ").replace("-", " "))
-        if share >= (_TOLD_OF if is_article else _TOLD):
+        host = host_of(url).replace(".", " ").replace("-", " ")
+        if kind := _nearest(names, text if size else aside, host, is_article=is_article):
             has_field = bool(_SIGNS["password"].search(markup))
             return _WALLS["log_in" if has_field else "script" if is_shell and not size else kind]
     if size < _NOTICE and not is_article:
@@ -174,7 +192,7 @@ def _paywall(markup: str, names: str, text: str) -> Wall | None:
 
 def _demands(paragraph: str) -> bool:
     """Tell a paragraph that asks to pay; a long one rather tells of others who ask."""
-    return len(paragraph) < 400 and bool(_SIGNS["pays"].search(paragraph)) and _figures(paragraph) < _ENOUGH
+    return len(paragraph) < 400 and _figures(paragraph) < _ENOUGH and _nearest("", paragraph) == "pay"
 
 
 def _noscript(markup: str) -> str:
