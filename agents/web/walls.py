@@ -47,14 +47,12 @@ _LEFT = 40  # characters beside the demand to pay from which a beginning was giv
 _NOTHING = 2
 _STEM = 6  # letters up to which related words are alike
 _ENOUGH = 2  # figures from which a text tells of something
-_TOLD = 0.5  # how far a short page is told like notices from which it is one
-_MORE = 0.15  # the same, more for a page of some words
-_ARTICLE = 0.2  # and for one with figures or the markup of an article
-_SOME = 6
-_ELSE = 0.6  # what a word counts that only notices of other kinds have
-_BESIDE = 0.5  # what pairs of words count beside single ones
 _NEAR = 3  # words of a notice within which two are a pair
-_FEW = 2  # words of notices below which a page may be anything: "Page 1"
+_FEW = 3  # words of notices below which a page may be anything ("Page 1"), unless it pairs them or speaks to its reader
+_SIZE = 16  # words from which a page is no shorter than others
+# What counts for a notice, and against one, as it parted some 500 notices from honest short pages.
+_PAIRED, _ADDRESSED, _ASKED, _HOST_NAMED, _HEADED, _FIELDS = 0.95, 0.45, 0.4, 1.0, 0.35, 0.1
+_LENGTH, _FIGURED, _FRAMED, _ARTICLE, _LEAST = 0.9, 0.3, 0.8, 0.6, 0.15
 
 
 _FIGURE = re.compile(
@@ -65,7 +63,7 @@ _NO_FIGURES = re.compile(
 )
 _COOKIE = re.compile("ookie|çerez|クッキー|쿠키|ciastecz|кук", re.I)
 _TITLE = re.compile(r"<title[^>]*>(.{0,300}?)</title>|<h1[^>]*>(.{0,600}?)</h1>", re.I | re.S)
-_SENTENCE_END = re.compile(r"[.!?;。！？।]")
+_SENTENCE_END = re.compile(r"[.!?;。！？।\n]")
 _TAG = re.compile(r"<[^>]*>")
 _NOSCRIPT = re.compile(r"<noscript[^>]*>(.{0,2000}?)</noscript>", re.I | re.S)
 _LOG_IN_PATH = re.compile(r"/(?:log-?in|sign-?in|auth|sso|account/login)\b", re.I)
@@ -95,34 +93,46 @@ def _carriers(text: str) -> list[str]:
     return [word[:_STEM] for word in found if len(word) > 1 or not word.isascii()] + _FIGURE.findall(text)
 
 
-_SAID = {kind: [_carriers(one) for one in _SENTENCE_END.split("\n".join(said))] for kind, said in _NOTICES.items()}
-_WORDS = {kind: frozenset(chain.from_iterable(said)) for kind, said in _SAID.items()}
+_SENTENCES = {kind: [_carriers(one) for one in _SENTENCE_END.split("\n".join(said))] for kind, said in _NOTICES.items()}
+_WORDS = {kind: frozenset(chain.from_iterable(said)) for kind, said in _SENTENCES.items()}
 _KINDS = Counter(chain.from_iterable(_WORDS.values()))
 _PAIRS = frozenset(
     pair
-    for said in chain.from_iterable(_SAID.values())
+    for said in chain.from_iterable(_SENTENCES.values())
     for apart in range(1, _NEAR + 1)
     for pair in zip(said, said[apart:], strict=False)
 )
 
 
-def _nearest(names: str, text: str, host: str = "", *, is_article: bool = False) -> str:
+def _nearest(names: str, text: str, host: str = "", markup: str = "") -> str:
     """Give the kind of notice that a page is, or nothing.
 
-    What counts is the share of the words below its headings that notices have, and of their neighbours that are near each
-    other in a notice too: an article about notices has their words, but puts them otherwise.
+    What counts is the share of the words below its headings that notices have, of their neighbours that are near each
+    other in a notice too, and of sentences that speak to their reader: an article about notices has their words, but puts
+    them otherwise, and tells of others. Figures, the frame of a site and every further word speak against a notice.
     """
-    own = frozenset(_carriers(host))
-    said = [word for word in _carriers(_body(names, text) or names) if word not in own]
+    own, body = frozenset(_carriers(re.sub(r"[.-]", " ", host))), _body(names, text) or names
+    said = [word for word in _carriers(body) if word not in own]
     known = [word for word in said + _carriers(names) if word in _KINDS]
     weight = {word: math.log(1 + len(_WORDS) / _KINDS[word]) for word in known}
-    if len(weight) < _FEW:
-        return ""
     kind = max(_WORDS, key=lambda one: sum(weight[word] for word in known if word in _WORDS[one]))
-    told = sum(1.0 if word in _WORDS[kind] else _ELSE if word in _KINDS else 0.0 for word in said) / max(1, len(said))
-    beside = sum(pair in _PAIRS for pair in pairwise(said)) / max(1, len(said) - 1)
-    least = _TOLD + _MORE * (len(said) >= _SOME) + _ARTICLE * is_article
-    return kind if told + _BESIDE * beside >= least else ""
+    sentences = [one for one in _SENTENCE_END.split(body) if one.strip()]
+    paired = sum(pair in _PAIRS for pair in pairwise(said))
+    addressed = sum(bool(_SIGNS["addresses"].search(one)) for one in sentences)
+    if len(weight) < _FEW and not paired and not addressed:
+        return ""
+    told = sum(word in _WORDS[kind] for word in said) / max(1, len(said))
+    told += _PAIRED * paired / max(1, len(said) - 1) + _ADDRESSED * addressed / max(1, len(sentences))
+    told += _ASKED * ("?" in body) + _HOST_NAMED * bool(host and host.removeprefix("www.") in names)
+    told += _HEADED * any(
+        len(head) >= _FEW - 1 and _WORDS[kind].issuperset(head) for head in map(_carriers, names.split("\n"))
+    )
+    told += _FIELDS * bool(_SIGNS["fields"].search(markup))
+    told -= _LENGTH * min(len(said), _SIZE) / _SIZE + _FIGURED * min(_ENOUGH, _figures(text))
+    told -= _ARTICLE * bool(_SIGNS["article"].search(markup))
+    # Notices that there is no such page stand in the frame of their site like any text.
+    told -= _FRAMED * (kind != "not_found" and "<nav" in markup)
+    return kind if told >= _LEAST else ""
 
 
 def wall_of(html: str, text: str, url: str) -> Wall | None:
@@ -132,11 +142,12 @@ def wall_of(html: str, text: str, url: str) -> Wall | None:
     """
     markup, names = html[:_READ], _names(html)
     size, aside = len(text.strip()), _noscript(markup)
-    is_shell = size < _LITTLE and bool(_SIGNS["shell"].search(markup) or (size < _LEFT and "javascript" in aside.lower()))
+    is_shell = size < _LITTLE and bool(
+        _SIGNS["shell"].search(markup) or (size < _LEFT and "javascript" in aside.lower())
+    )
     if size < _LONG:
         is_article = _figures(text) >= _ENOUGH or bool(_SIGNS["article"].search(markup))
-        host = host_of(url).replace(".", " ").replace("-", " ")
-        if kind := _nearest(names, text if size else aside, host, is_article=is_article):
+        if kind := _nearest(names, text if size else aside, host_of(url), markup):
             has_field = bool(_SIGNS["password"].search(markup))
             return _WALLS["log_in" if has_field else "script" if is_shell and not size else kind]
     if size < _NOTICE and not is_article:
@@ -176,7 +187,7 @@ def _names(html: str) -> str:
 
 def asks_consent(text: str) -> bool:
     """Tell words that ask their reader to consent to cookies."""
-    return all(pattern.search(text) for pattern in (_SIGNS["consents"], _SIGNS["addresses"], _COOKIE))
+    return all(pattern.search(text) for pattern in (_COOKIE, _SIGNS["consents"], _SIGNS["addresses"]))
 
 
 def _paywall(markup: str, names: str, text: str) -> Wall | None:
