@@ -3,6 +3,7 @@
 What its cards are given. A card's props are a contract with its JSX file of the same name in `public/elements/`.
 """
 
+import re
 import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
@@ -16,7 +17,7 @@ from agents.chat.texts import ChatTexts
 from agents.contracts.contract import Contract, ForecastLine, Query
 from agents.contracts.plan import Leaf, Node
 from agents.contracts.report import ReportDocument
-from agents.contracts.sources import OwnFile
+from agents.contracts.sources import CorpusSurvey, OwnFile
 from agents.core.errors import BadRequest
 from agents.core.paths import public
 from agents.core.role import shown_name
@@ -33,6 +34,10 @@ from agents.team import Team
 
 FOREIGN = 0.25
 """Share of a question's telling words that the titles and themes of the samples hold, at most, if it is not about them."""
+STARTERS = 3
+"""Questions of the first page."""
+_NAME = re.compile(r"(?=.*\s[^\W\d_a-zß-ÿ]\S*[^\WA-ZÀ-Þ])(?:\S+\s){1,5}\S+")
+"""A few words with a capital after the first."""
 
 
 @lru_cache(maxsize=1)
@@ -82,7 +87,7 @@ def on_draft(wish: Wish, contract: Contract, team: Team, words: ChatTexts) -> st
         case "sources":
             limits, names = limits_words(brief, words), ", ".join(escape_text(file.name) for file in brief.files)
             files = words("sources_files", files=names) if names else ""
-            plan = words("sources_plan", sources=caps.sources, searches=caps.searches)
+            plan = words("sources_plan", sources=_most_sources(contract), searches=caps.searches)
             where = f" ({'; '.join(limits)})" if limits else ""
             places = words.listed(searched(contract, words))
             return words("sources_draft", places=places, limits=where, files=files + plan)
@@ -139,6 +144,26 @@ async def three_doors(question: str, scope: ScopingState, team: Team, words: Cha
         return None
     doors = (words(name) for name in ("door_file", "door_folder", "door_key"))
     return Say(words("sample_only", count=survey.total), tuple(Button(door, door) for door in doors))
+
+
+def subjects(survey: CorpusSurvey) -> list[str]:
+    """Name what three documents are about that have no word in common: asked about it, they answer.
+
+    That is a document's title, up to a bracket or colon, or its most telling phrase, if it is a name; any title where
+    there are too few.
+    """
+    step, chosen = max(1, len(survey.documents) // STARTERS), list[str]()
+    told = [(re.split(r"[:;,(|]|\s[–—-]\s", one.title)[0].strip(" .?!"), one.themes) for one in survey.documents]
+    spoken = [(title, *themes) if _shares(title, " ".join(themes[:3])) else themes for title, themes in told]
+    named = [next(filter(_NAME.fullmatch, some), "") for some in spoken]
+    for one in (*named[::step], *named, *(title for title, _ in told)):
+        if one and not any(_shares(one, other) for other in chosen):
+            chosen.append(one)
+    return chosen[:STARTERS]
+
+
+def _shares(one: str, other: str) -> bool:
+    return bool({*content_words(one)} & {*content_words(other)})
 
 
 def note_of(file: OwnFile, words: ChatTexts) -> str:
@@ -213,7 +238,7 @@ def contract_card(shown: ShowContract, words: ChatTexts) -> Props:
         # What figures rest on is told in English.
         "forecast": [{"name": one.name, "value": figure(one), "basis": one.basis if in_english else ""} for one in lines],
         "likely_time": likely_time(contract, words), "likely_cost": likely_cost(contract),
-        "caps": caps.model_dump(include={"minutes", "rounds", "searches", "sources", "cost_usd"}),
+        "caps": caps.model_dump(include={"minutes", "rounds", "searches", "cost_usd"}) | {"sources": _most_sources(contract)},
         "domains": list(brief.domains), "exclude_domains": list(brief.exclude_domains),
         "dates": dates_words(brief.date_from, brief.date_to, words),
         "models": [shown_name(name) for name in contract.models], "retrievers": list(searched(contract, words)),
@@ -224,6 +249,12 @@ def contract_card(shown: ShowContract, words: ChatTexts) -> Props:
         # Said only where nothing but the samples is searched.
         "sample": words("sample_line") if set(contract.retrievers) == {SAMPLE_NAME} else None,
     }  # fmt: skip
+
+
+def _most_sources(contract: Contract) -> int:
+    """Say how many sources may be read: no more than there are, where only the user's files are searched."""
+    most, files = contract.caps.sources, len(contract.brief.files)
+    return min(most, files) if set(contract.retrievers) == {FILES_NAME} else most
 
 
 def run_card(job: Job, contract: Contract, words: ChatTexts) -> Props:

@@ -24,6 +24,7 @@ from pydantic import ValidationError
 from agents.api.app_state import ASKING, Site, asked_web
 from agents.api.reports import forget_texts, given_to
 from agents.api.serve import REMOTE, is_the_key
+from agents.chat.answers import subjects
 from agents.chat.conversation import Conversation
 from agents.chat.drafting_talk import CardEdit
 from agents.chat.history import THREAD_NAME, History, Uploads
@@ -180,7 +181,7 @@ class Chat:
         return cl.User(identifier=REMOTE) if name == REMOTE and is_the_key(self.site.settings, key) else None
 
     async def starters(self, user: cl.User | None = None, language: str | None = None) -> list[cl.Starter]:
-        """Offer questions for the web, such as the sample library answers, or what one's own documents speak of.
+        """Offer questions for the web, such as the sample library answers, or what documents of one's own are about.
 
         The page shows the first line of a label small (see public/dossier.css).
         """
@@ -192,11 +193,8 @@ class Chat:
             say = words.said if where == "web" else str
             asked = [(words.said(one["label"]), say(one["message"])) for one in listed]
         else:
-            # The first theme of some of the documents, spread over all; one of several words is no guess at its meaning.
-            told = [sorted(one.themes, key=lambda theme: " " not in theme) for one in survey.documents if one.themes]
-            themes = list(dict.fromkeys(one[0] for one in told))
             label = words("starter_own_label", documents=words.counted(survey.total, "document"))
-            asked = [(label, words("starter_own", theme=theme)) for theme in themes[:: max(1, len(themes) // 3)][:3]]
+            asked = [(label, words("starter_own", theme=one)) for one in subjects(survey)]
         return [cl.Starter(label=f"{label}\n{message}", message=message) for label, message in asked]
 
     @shielded

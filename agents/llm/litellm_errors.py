@@ -193,7 +193,7 @@ def notice_for(
     if fault == "key" and no_key:
         return Said("There is no key for the model provider. Put one into {key} in `.env`.", key=key_variable)
     if words := spoken(words):
-        return Said("{what} It said: “{words}”", what=said, words=words)
+        return Said("{what} It said: “{words}”.", what=said, words=words.rstrip("."))
     return Said("{what} It answered with status {status}.", what=said, status=status) if status else said
 
 

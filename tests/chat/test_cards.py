@@ -2,11 +2,12 @@
 
 import pytest
 
-from agents.chat.answers import _item, contract_card, contract_line, figure, run_card, scope_card, scope_line
+from agents.chat.answers import _item, contract_card, contract_line, figure, run_card, scope_card, scope_line, subjects
 from agents.chat.state import ShowContract
 from agents.chat.texts import ChatTexts
 from agents.contracts.contract import ForecastLine, Query, Turn
 from agents.contracts.plan import Leaf, TaskSpec
+from agents.contracts.sources import CorpusSurvey, DocumentNote
 from agents.research.planning.forecast import PastRun
 from agents.research.scoping.turn import ScopingState
 from agents.search.searcher import SAMPLE_NAME
@@ -103,3 +104,17 @@ async def test_a_run_without_a_time_limit_keeps_a_minute_and_a_half_for_writing(
     (started,) = await held("Authorized to execute")
     card = run_card(started.job, started.contract, ChatTexts())
     assert (card["minutes"], card["reserve_s"]) == (None, 90.0)
+
+
+def test_starters_are_about_names_that_differ_and_that_the_documents_speak_of():
+    documents = [
+        ("Tolven Bay: a report", ("plots", "Tolven Bay")),
+        ("Moorings of Tolven Bay", ("moorings", "chain")),
+        ("The Creel, autumn 2022", ("brown crab", "Orm Shallows")),
+        ("cost audit", ("expenditure", "hectare")),
+        ("Kell Point (harbour)", ("Kell Point", "anchoring")),
+    ]
+    survey = CorpusSurvey(documents=[DocumentNote(title=title, themes=themes) for title, themes in documents], total=5)
+
+    assert subjects(survey) == ["Tolven Bay", "Orm Shallows", "Kell Point"]
+    assert subjects(CorpusSurvey(documents=survey.documents[3:4])) == ["cost audit"]

@@ -158,6 +158,9 @@ async def test_an_own_pdf_is_cited_by_page_and_its_quote_opens_marked(own, http)
     card = page.elements("ContractCard")[-1]["props"]
     assert card["files"] == [{"name": "note.pdf", "note": "2 pages"}]
     assert card["sample"] is None
+    assert card["caps"]["sources"] == 1, "one file is all there is to read"
+    assert next(one["value"] for one in card["forecast"] if one["name"] == "Sources read") == "1"
+    assert "reads up to 1" in str(card["trees"])
 
     job = await reported(page, own)
 

@@ -59,7 +59,7 @@ def test_what_a_model_provider_refuses_is_said_in_german_with_what_to_mend_and_i
     notice = notice_for(fault, model="m-9", key_variable="A_KEY", words="slow down", status=429)
     said = ChatTexts("de").said(ModelError("m", fault=fault, notice=notice).notice)
 
-    assert said.endswith("Er sagte: „slow down“")
+    assert said.endswith("Er sagte: „slow down“.")
     assert said.split(" Er sagte")[0] not in str(notice)
     assert [one for one in ("m-9", "A_KEY") if one in notice] == [one for one in ("m-9", "A_KEY") if one in said]
 

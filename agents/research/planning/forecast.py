@@ -52,12 +52,13 @@ NONE = Range()
 
 def forecast_of(
     brief: Brief, plans: tuple[Plan, ...], caps: Caps, *, reasons: bool, challenge: bool = True, call_s: float | None = None,
-    paid: bool = True,
+    exist: int, paid: bool = True,
 ) -> Forecast:  # fmt: skip
     """Forecast nodes, searches, sources, model calls, tokens, minutes and cost, each with what it rests on.
 
     The caps hold for challenge and collecting together. `call_s` are the seconds of one model call as observed; without them
-    a first guess is made. Nothing is `paid` where all models run on this computer.
+    a first guess is made. Nothing is `paid` where all models run on this computer. No more than `exist`
+    sources are read.
     """
     leaves = [leaf for plan in plans for leaf in plan.root.leaves()]
     searched = [leaf for leaf in leaves if not leaf.known_facts]  # the others are answered by earlier research
@@ -70,8 +71,7 @@ def forecast_of(
     counter = Range(claims.low, claims.high * SEARCHES_PER_CLAIM) if challenge else NONE
     behind = sum(min(leaf.known_facts, leaf.budget.sources) for leaf in leaves)  # pages of what is known are looked at
     read = Range(min(1, len(leaves)), sum(leaf.budget.sources for leaf in searched) + further + behind)
-    read = read.within(caps.sources)
-    checked = Range(0, counter.high * NEW_SOURCES).within(caps.sources)
+    read, checked = read.within(exist), Range(0, counter.high * NEW_SOURCES).within(exist)
     attack, look, again = "", "", f" ({behind} of them behind what is known)" if behind else ""
     if counter.high:
         attack = f"; challenge up to {counter.high:.0f}: one or two for each of up to {claims.high:.0f} claims"
@@ -87,7 +87,7 @@ def forecast_of(
     lines = [
         _line("Parts", Range(len(leaves), len(leaves)), parts),
         _line("Searches", (collected + counter).within(caps.searches), searches),
-        _line("Sources read", (read + checked).within(caps.sources), sources),
+        _line("Sources read", (read + checked).within(exist), sources),
     ]
     if not reasons:
         return Forecast(lines=(

@@ -7,6 +7,7 @@ from agents.contracts.contract import Brief, Caps, Contract, PaceSeen
 from agents.contracts.frozen import Frozen, Mode, Tier
 from agents.contracts.plan import Leaf, LeafBudget, Node, Plan
 from agents.research.planning.forecast import forecast_of
+from agents.search.searcher import FILES_NAME
 
 
 class Bounds(Frozen):
@@ -66,8 +67,10 @@ def caps_of(brief: Brief, limits: CapOverrides) -> Caps:
     )  # fmt: skip
 
 
-def fitted(plan: Plan, searches: int, sources: int) -> Plan:
+def fitted(plan: Plan, searches: int, sources: int, exist: int) -> Plan:
     """Share out the searches and sources of one query over its leaves, so that the plan keeps to its caps.
+
+    No leaf reads more sources than `exist`.
 
     A discovery leaf has two shares: it reads more than it keeps, and what it keeps is read again by nobody.
     """
@@ -78,7 +81,7 @@ def fitted(plan: Plan, searches: int, sources: int) -> Plan:
         at, share = next(place), 1 + leaf.discovery
         budget = LeafBudget(
             searches=min(MOST_SEARCHES, share * per_search + (at < searches - per_search * shares)),
-            sources=min(share * MOST_SOURCES, share * per_source + (at < sources - per_source * shares)),
+            sources=min(exist, share * MOST_SOURCES, share * per_source + (at < sources - per_source * shares)),
         )
         return leaf.model_copy(update={"budget": budget})
 
@@ -106,20 +109,16 @@ def make_contract(
     # A tier's challenge gets what its leaves leave over; a mode's has a part of its own.
     kept_back = KEPT_BACK if challenge and brief.tier is None else 0
     searches, sources = (max(1, cap // queries - kept_back) for cap in (caps.searches, caps.sources))
-    plans = tuple(fitted(plan, searches, sources) for plan in plans)
+    exist = min(caps.sources, len(brief.files)) if set(retrievers) == {FILES_NAME} else caps.sources
+    plans = tuple(fitted(plan, searches, sources, exist) for plan in plans)
     if pace.call_s is not None and caps.minutes is not None and smaller:
         calls = int(60 * caps.minutes / pace.call_s * pace.at_once) - FEW_CALLS
         plans = tuple(_smaller(plan, max(2, calls // len(plans))) for plan in plans)
     models = tuple(dict.fromkeys((*models, *(name for _, name in brief.models))))
     forecast = forecast_of(
-        brief,
-        plans,
-        caps,
-        reasons=reasons,
-        challenge=challenge,
-        call_s=pace.call_s,
+        brief, plans, caps, reasons=reasons, challenge=challenge, call_s=pace.call_s, exist=exist,
         paid=not (models and set(models) <= set(free)),
-    )
+    )  # fmt: skip
     return Contract(brief=brief, plans=plans, caps=caps, retrievers=retrievers, forecast=forecast, models=models)
 
 
