@@ -8,7 +8,7 @@ import asyncio
 import math
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -190,11 +190,14 @@ class Permit:
         self.tokens, self.tokens_out = tokens, tokens_out
 
 
-def _wait_s(sent: Sequence[tuple[float, float]], amount: float, limit: float | None, now: float) -> float:
+def _wait_s(sent: Iterable[tuple[float, float]], amount: float, limit: float | None, now: float) -> float:
     """Seconds until `amount` more fits beside what was sent when; what is more than the limit fits once nothing counts."""
-    held, wait = sum(one for _, one in sent), 0.0
-    for at, one in sent if limit else ():
-        if held + amount <= (limit or 0):
+    if not limit:
+        return 0.0
+    before = list(sent)
+    held, wait = sum(one for _, one in before), 0.0
+    for at, one in before:
+        if held + amount <= limit:
             break
         held -= one
         wait = at + WINDOW_S - now
@@ -295,8 +298,8 @@ class RateLimiter:
                 self._sent.popleft()
             wait = max(
                 self.held_s,
-                _wait_s([(one.at, 1) for one in self._sent], 1, limits.calls_per_minute, now),
-                _wait_s([(one.at, one.tokens) for one in self._sent], tokens, limits.tokens_per_minute, now),
+                _wait_s(((one.at, 1) for one in self._sent), 1, limits.calls_per_minute, now),
+                _wait_s(((one.at, one.tokens) for one in self._sent), tokens, limits.tokens_per_minute, now),
             )
             if wait > 0:
                 self._check(wait, ends_at)

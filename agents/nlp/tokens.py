@@ -68,6 +68,8 @@ def disguised(text: str) -> bool:
 def visible(text: str) -> str:
     """Drop what nobody can see, and write every letter in its composed form (NFC). Line breaks become newlines."""
     text = _NEW_LINE.sub("\n", text)
+    if text.isascii():
+        return _CONTROL.sub("", text)
     if _INVISIBLE.search(text):
         text = text.replace(_KEPT_NON_JOINER, "").replace(_KEPT_JOINER, "")
         text = _SPELLING.sub(lambda m: _KEPT_NON_JOINER if m[0] == "\u200c" else _KEPT_JOINER, text)
@@ -119,8 +121,11 @@ TOKEN = re.compile(
 )
 """One word, one number with its separators, or one run of characters of a script without spaces."""
 
+_ASCII_TOKEN = re.compile(
+    r"(?P<number>\d{1,3}(?:[.,]\d{3})+(?![\w.,]*\d)|\d+[.,]\d+(?![\w.,]*\d))|(?P<word>[a-z0-9]+)", re.ASCII
+)
 _LETTERS_ONLY, _DIGIT = re.compile("[a-z]+"), re.compile("[0-9]")
-"""What `TOKEN` finds in plain text without figures, in a quarter of the time."""
+"""What `TOKEN` finds in casefolded ASCII, with figures and without, in a quarter of the time."""
 _GROUPED = re.compile(r"\d{1,3}(?:[.,\u00a0\u202f\u2009]\d{3})+")
 _NOT_A_DIGIT = re.compile(r"\D")
 _ACCENT = re.compile("[\u0300-\u036f]")
@@ -174,7 +179,8 @@ def pieces(text: str) -> Iterator[tuple[str, bool]]:
     Yields:
         The casefolded piece, and whether it is such a run. Numbers come in one spelling: 118,400 as 118400, 3,5 as 3.5.
     """
-    for match in TOKEN.finditer(unicodedata.normalize("NFKC", text).casefold()):
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    for match in (_ASCII_TOKEN if plain.isascii() else TOKEN).finditer(plain):
         token = match[0]
         if match.lastgroup == "number":
             token = _NOT_A_DIGIT.sub("", token) if _GROUPED.fullmatch(token) else token.replace(",", ".")
@@ -283,7 +289,7 @@ def _relative(language: str, sample: str) -> str:
 
 
 def _latin_language(sample: str, asked: bool) -> str:
-    told = _LATIN_WORD.findall(sample.casefold())
+    told = (_LETTERS_ONLY if sample.isascii() else _LATIN_WORD).findall(sample.casefold())
     first = _grammar_of().get(told[0], ()) if told and sample.rstrip().endswith("?") else ()
     if len(first) == 1:  # a question begins in its own language, whatever it names
         return first[0]

@@ -203,6 +203,7 @@ def classes(word: str) -> frozenset[int]:
     return _classes().get(word, frozenset())
 
 
+@lru_cache(maxsize=65_536)
 def alike(one: str, other: str) -> bool:
     """Tell whether two roots mean about the same: equal, of one class, or one inside a compound of the other."""
     if one == other or not classes(one).isdisjoint(classes(other)):

@@ -10,7 +10,7 @@ import re
 import tomllib
 from collections import Counter
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Literal
 
@@ -159,7 +159,7 @@ def wall_of(html: str, text: str, url: str) -> Wall | None:
         return wall
     if is_shell:
         return _WALLS["script"]
-    if sum(letter.isalnum() for letter in text) < _NOTHING:
+    if sum(1 for _ in islice(filter(str.isalnum, text), _NOTHING)) < _NOTHING:
         return Wall("empty", EMPTY)
     return None
 
