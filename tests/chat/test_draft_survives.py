@@ -44,6 +44,14 @@ ORDINARY = [
     "Muss ich am Rechner bleiben wärend das läuft?", "ich bin mir noch nicht sicher, ob das die richtige Frage ist",
     "das ist mir zu teuer", "Was passiert mit meinen Daten?", "Bekomme ich das als PDF?", "geht das auch schneller",
     "gute frage, nächste frage", "ok aber nur wenn es nichts kostet",
+    # fresh ones, in many languages
+    "sure, why not", "Is there a way to make it cheaper?", "that's too long, I only have a minute", "which documents do you have?",
+    "wait what did you just do?", "who wrote this plan?", "can my boss see this later?", "does it work without internet?",
+    "and if it finds nothing?", "ok cool but what about the sources, are they any good?", "I'll be back in 5", "sorry, ignore that",
+    "can you read PDFs?", "how many documents will it read?", "will I be charged if I stop it halfway?", "Wie sicher ist das?",
+    "Wer bekommt das zu sehen?", "Und wenn nichts gefunden wird?", "nee, passt so nicht", "Ich muss kurz telefonieren",
+    "bitte etwas gründlicher", "c'est quoi un tour ?", "ça coûte combien ?", "on y va", "¿de dónde salen las fuentes?", "no entiendo",
+    "grazie mille", "ok obrigado", "tack så mycket", "hoe lang duurt het?", "はい", "谢谢", "شكرا", "спасибо, подождите", "😂😂", "???", "🚀", "k",
 ]  # fmt: skip
 
 
@@ -122,6 +130,11 @@ async def test_a_draft_that_survived_is_what_the_phrase_binds_in_either_spelling
         ("Cool, thx!! 🙏", "You're welcome"),
         ("whats the diffrence between standard and deep", "deep up to 7"),
         ("ok aber nur wenn es nichts kostet", "kein Preis bekannt"),
+        ("can my boss see this later?", "computer"),
+        ("grazie mille", "You're welcome"),
+        ("ça coûte combien ?", "price"),
+        ("Ich muss kurz telefonieren", "bleibt hier"),
+        ("???", "The draft stands as it is"),
     ],
 )
 async def test_a_question_about_the_draft_is_answered_from_the_card_without_a_model(tmp_path, message, said):
