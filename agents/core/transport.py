@@ -175,13 +175,20 @@ def _beside() -> list[str]:
 
 def _covers(entry: str, host: str) -> bool:
     """Tell whether an entry of NO_PROXY means a host: a name and those below it, a pattern, an address, a network."""
-    host, entry = host.strip("[]").casefold(), entry.casefold()
+    host, entry = _lettered(host.strip("[].")), _lettered(entry)
     with suppress(ValueError):
         return ipaddress.ip_address(host) in ipaddress.ip_network(entry.strip("[]"), strict=False)
     if entry == "<local>":
         return "." not in host
-    name = re.sub(r":\d+$", "", entry).removeprefix("*").removeprefix(".")
+    name = re.sub(r":\d+$", "", entry).removeprefix("*").strip(".")
     return entry == "*" or host == name or host.endswith(f".{name}") or fnmatchcase(host, entry)
+
+
+def _lettered(name: str) -> str:
+    """Write a name with the letters that the network's form of it (`xn--…`) stands for."""
+    with suppress(UnicodeError):  # no such form after all
+        return re.sub(r"\bxn--([a-z\d-]+)", lambda found: found[1].encode().decode("punycode"), name.lower())
+    return name.lower()
 
 
 def shown(proxy: str) -> str:

@@ -137,7 +137,7 @@ def _words(part: b.Words, *, before: str, after: str) -> str:
     for name in ("sup", "sub"):
         core = f"<{name}>{core}</{name}>" if name in style else core
     if part.address:
-        inside = core.replace("]", "\\]")
+        inside = core.replace("]", "&#93;")  # `\[x=y\]` would be a formula to whoever reads it again
         core = f"[{inside}]({link_target(part.address)})"
     return lead + core + trail
 

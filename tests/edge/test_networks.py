@@ -296,7 +296,8 @@ async def test_a_companys_own_certificate_is_explained_and_believed_once_it_is_n
     ("beside", "host"),
     [("10.0.0.0/8", "10.1.2.3"), ("fd00::/8", "fd00::5"), ("*.corp.example", "wiki.corp.example"), ("*", "a.example"),
      (".corp.example", "wiki.corp.example"), ("a.example:443", "a.example"), ("a.example;b.example", "b.example"),
-     ("a.example b.example", "b.example"), ("<local>", "intranet"), ("10.*", "10.1.2.3"), ("A.Example", "a.example")],
+     ("a.example b.example", "b.example"), ("<local>", "intranet"), ("10.*", "10.1.2.3"), ("A.Example", "a.example"),
+     (".пример.рф:443", "www.xn--e1afmkfd.xn--p1ai"), ("xn--e1afmkfd.xn--p1ai", "Пример.рф"), ("a.example.", "a.example")],
 )  # fmt: skip
 def test_what_is_reached_without_a_proxy_is_read_in_each_way_that_people_write_it(through, beside, host):
     through(HTTPS_PROXY="http://px.example:3128", NO_PROXY=beside)

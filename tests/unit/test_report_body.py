@@ -54,6 +54,11 @@ def again(markdown):
         pytest.param("![p](https://c.example/pixel?d=1)", "p", id="image"),
         pytest.param("[click](javascript:x) [t](https://no.example/)", "click t", id="unknown-links"),
         pytest.param("See [t](https://ok.example/a_(b)).", "See [t](https://ok.example/a_%28b%29).", id="known-link"),
+        pytest.param(
+            "By [x=y] and [R \\[24\\]](https://ok.example/a_(b)).",
+            "By \\[x=y] and [R \\[24&#93;](https://ok.example/a_%28b%29).",
+            id="brackets-that-are-no-formula",
+        ),
         pytest.param("Said (https://no.example/r.pdf), it is.", "Said, it is.", id="bare-address"),
         pytest.param("At https://no.example/r.pdf.", "At no.example.", id="address-in-running-text"),
         pytest.param("By road [Insert reference to study].", "By road.", id="placeholder"),
