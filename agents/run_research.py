@@ -264,9 +264,9 @@ async def begin(team: Team, run: FlatRun, owner: str, key: str = "", fingerprint
     if contract.brief.memory is not None and owner:
         contract = contract.model_copy(update={"brief": contract.brief.model_copy(update={"memory": owner})})
     if not key:
-        return team.start(contract, owner=owner)
+        return await team.start(contract, owner=owner)
     request = KeyedRequest(key=key, fingerprint=fingerprint, answer=run.kept())
-    return await team.start_once(Commission(contract=contract, request=request), owner=owner)
+    return await team.commission(Commission(contract=contract, request=request), owner=owner)
 
 
 async def taken_up(team: Team, task: str, wish: RunOptions, owner: str) -> tuple[FlatRun, Job]:

@@ -277,7 +277,7 @@ class Team:
         """Read files that a user gives, and keep their texts."""
         return await take(given, known, self.blobs, datetime.now(UTC).isoformat(timespec="seconds"))
 
-    def start(
+    async def start(
         self, contract: Contract, *, owner: str = "", challenge: bool = True, left_s: float | None = None,
         earlier: Earlier | None = None,
     ) -> Job:  # fmt: skip
@@ -288,11 +288,7 @@ class Team:
         if left_s is not None and contract.caps.minutes is not None:
             caps = contract.caps.model_copy(update={"minutes": min(contract.caps.minutes, left_s / 60)})
             contract = contract.model_copy(update={"caps": caps})
-        return self._start(Commission(contract=contract, challenge=challenge, earlier=earlier), owner)
-
-    def commission(self, brief: Brief, *, owner: str = "", challenge: bool = True) -> Job:
-        """Start a job for a caller whose request is the authorization; its planners run inside the job."""
-        return self._start(Commission(brief=brief, challenge=challenge), owner)
+        return await self.commission(Commission(contract=contract, challenge=challenge, earlier=earlier), owner=owner)
 
     async def earlier(self, job: Job, use: EarlierUse) -> tuple[Earlier, ReportDocument]:
         """Take over what the report of a job rests on, for a job that runs it anew or goes on from it.
@@ -311,24 +307,19 @@ class Team:
         caps = contract.caps.model_copy(update={"minutes": brief.minutes})
         return contract.model_copy(update={"brief": brief, "caps": caps, "spent": ()})
 
-    def _start(self, commission: Commission, owner: str) -> Job:
-        setup, title, budget = self._begun(commission, owner)
-        return self._observed(self.jobs.start(commission, setup, owner=owner, title=title, budget=budget))
+    async def commission(self, commission: Commission, *, owner: str = "") -> Job:
+        """Start a job, kept before this returns; the same key of a request gives the same job.
 
-    async def start_once(self, commission: Commission, *, owner: str = "") -> Job:
-        """Start a job under the key of its request, kept before this returns; the same key gives the same job."""
-        setup, title, budget = self._begun(commission, owner)
-        job = await self.jobs.start_once(commission, setup, owner=owner, title=title, budget=budget)
-        # One that somebody else started is observed where it was started.
-        return self._observed(job) if job.commission is commission else job
-
-    def _begun(self, commission: Commission, owner: str) -> tuple[JobSetup, str, Spending]:
-        """Set up a new job, where its owner may have one more; gives its title and what it may spend, too."""
+        A brief is that of a caller whose request is the authorization: its planners run inside the job.
+        """
         if 0 < (most := self.settings.most_jobs) <= sum(not job.over for job in self.jobs.of(owner)):
             raise TooMany("You have {most} runs waiting or at work, the most there may be.", 60, most=most)
         brief, caps = self._agreed(commission)
         budget = Spending(seconds=caps.minutes and caps.minutes * 60, tokens=caps.tokens, cost_usd=caps.cost_usd)
-        return self._set_up(commission, Steering()), brief.question[:120], budget
+        setup, title = self._set_up(commission, Steering()), brief.question[:120]
+        job = await self.jobs.start(commission, setup, owner=owner, title=title, budget=budget)
+        # One that somebody else started is observed where it was started.
+        return self._observed(job) if job.commission is commission else job
 
     def _agreed(self, commission: Commission) -> tuple[Brief, Caps]:
         if commission.contract is not None:

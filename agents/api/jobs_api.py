@@ -86,7 +86,7 @@ async def _begun(
             brief = brief.model_copy(update={"known": known_lines(document)})
         asked = KeyedRequest(key=key, fingerprint=fingerprint) if key is not None else None
         commission = Commission(brief=brief, unjudged=team.engine.reasons, request=asked, earlier=earlier)
-        return await team.start_once(commission, owner=owner)
+        return await team.commission(commission, owner=owner)
 
     name = f"jobs{sent.model_dump_json()}{f' after {after.id}' if after else ''}"
     return _accepted(await site.once(owner, key, name, start), team, answer)
@@ -122,7 +122,7 @@ async def refresh(job: Found, owner: Owner, site: Here, answer: Response) -> Job
     if job.contract is None:
         raise ApiError(409, "not_allowed", "This job has no contract to run again.")
     again = Commission(contract=site.team.renewed(job.contract), challenge=job.commission.challenge, earlier=earlier)
-    return _accepted(await site.team.start_once(again, owner=owner), site.team, answer)
+    return _accepted(await site.team.commission(again, owner=owner), site.team, answer)
 
 
 @jobs_api.post("/research/jobs/{job_id}/continue", status_code=202)

@@ -111,7 +111,7 @@ class Conversation(RunTalk):
         before = await self.team.jobs.find(state.after.job_id, self.owner) if state.after else None
         earlier = (await self.team.earlier(before, state.after.use))[0] if state.after and before else None
         contract = state.contract.model_copy(update={"spent": state.scope.spent})
-        job = self.team.start(contract, owner=self.owner, earlier=earlier)
+        job = await self.team.start(contract, owner=self.owner, earlier=earlier)
         kept = {"picker": state.picker, "cards": state.cards, "language": state.language}
         self.state = ChatState(job_id=job.id, scope=self._fresh(), **kept)
         await self.show(Started(job, contract))

@@ -51,7 +51,7 @@ async def research(
         if contract is not None:
             await _say_what_is_asked(team)
             await team.ready()
-            job = team.start(team.renewed(contract), challenge=challenge, earlier=earlier)
+            job = await team.start(team.renewed(contract), challenge=challenge, earlier=earlier)
             return await _to_its_end(team, job, json_file, out)
         # A provider that hangs may not use up the time before anything was looked for.
         limit_s = None if minutes is None else SCOPING_SHARE * minutes * 60
@@ -78,7 +78,7 @@ async def research(
         await team.ready()
         spent_s = time.monotonic() - started
         left_s = None if minutes is None else left_for_research_s(60 * minutes, spent_s)
-        job = team.start(settled.contract, challenge=challenge, left_s=left_s, earlier=earlier)
+        job = await team.start(settled.contract, challenge=challenge, left_s=left_s, earlier=earlier)
         return await _to_its_end(team, job, json_file, out)
 
 

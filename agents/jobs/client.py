@@ -158,43 +158,23 @@ class Client:
 
     # ---- starting
 
-    def start(
+    async def start(
         self, commission: Commission, setup: JobSetup, *, owner: str = "", title: str = "", budget: Limits = Limits()
     ) -> Job:
-        whole = self._new(commission, setup, owner, title, budget)
-        job = self.register.hold(whole, setup)
-
-        async def submit() -> None:
-            async with self._entering:  # in the order they came
-                await self._opened_late()
-                await self.store.add(whole)
-                job.stored.set()
-                await self.engine.enqueue(whole.id, 1, owner)
-
-        self.register.background(submit(), job)
-        return job
-
-    async def start_once(
-        self, commission: Commission, setup: JobSetup, *, owner: str = "", title: str = "", budget: Limits = Limits()
-    ) -> Job:
-        """Start a job under the key of its request; where that key has a job, it is given instead."""
+        """Start a job, which is in the store before this returns; where the key of its request has one, it is given instead."""
         async with self._entering:
             await self._opened_late()
-        whole = self._new(commission, setup, owner, title, budget)
+        whole = WholeJob(
+            owner=owner, title=title, code_version=self.config.code_version, commission=commission, limits=budget,
+            steering=setup.steering,
+        )  # fmt: skip
         stored = await self.store.add(whole, commission.request.key if commission.request else None)
         if stored != whole.id and (found := await self.find(stored, owner)) is not None:
             setup.close()
             return found
         job = self.register.hold(whole, setup)
-        job.stored.set()
         await self.engine.enqueue(whole.id, 1, owner)
         return job
-
-    def _new(self, commission: Commission, setup: JobSetup, owner: str, title: str, budget: Limits) -> WholeJob:
-        return WholeJob(
-            owner=owner, title=title, code_version=self.config.code_version, commission=commission, limits=budget,
-            steering=setup.steering,
-        )  # fmt: skip
 
     async def _opened_late(self) -> None:
         """Open a temporary store with its first job: many a team never starts one."""
@@ -249,13 +229,8 @@ class Client:
         return list(self.register.jobs.values())
 
     def attach(self, job: Job, thread_id: str) -> None:
-
-        async def write() -> None:
-            await job.stored.wait()
-            self.writer.change(job.id, thread_id=thread_id)
-
         job.thread_id = thread_id
-        self.register.background(write())
+        self.writer.change(job.id, thread_id=thread_id)
 
     async def in_thread(self, thread_id: str) -> list[Job]:
         """List the jobs of one chat, oldest first."""

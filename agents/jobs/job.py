@@ -85,7 +85,6 @@ class Job:
     setup: JobSetup | None = None  # what it runs with; None where it is only looked at
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once this process has nothing to do about it any more."""
-    stored: asyncio.Event = field(default_factory=asyncio.Event)  # set once the job store knows it
     released: bool = False  # True once this process lets go of it, though it goes on elsewhere or later
     _moved: asyncio.Event = field(default_factory=asyncio.Event)
 

@@ -62,7 +62,6 @@ class Register:
                 raise DossierError("the jobs were not opened")
             events, steps = await self.store.events(job_id), await self.store.steps(job_id)
             job = self.hold(whole, self.set_up(whole.commission, whole.steering))
-            job.stored.set()
             job.run.take_up(events, steps)
             if whole.blocked_reason == "awaiting_key":
                 job.error = BadRequest(whole.note)
@@ -168,7 +167,7 @@ class Register:
     async def catch_up(self, job_ids: Iterable[str]) -> None:
         """Learn what other processes did to jobs that are held here."""
         mine = [(job_id, self.jobs[job_id]) for job_id in job_ids if job_id in self.jobs]
-        live = [job_id for job_id, job in mine if job.stored.is_set() and not job.over]
+        live = [job_id for job_id, job in mine if not job.over]
         for job_id, row in (await self.store.states(live)).items():
             job = self.jobs.get(job_id)
             if job is None:

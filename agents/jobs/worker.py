@@ -103,8 +103,7 @@ class Worker:
             if self.store.database.sqlite:  # nobody else runs it, and it would hold a place of its user's for ever
                 await self.engine.forget(job_id, attempt)
         for job in list(self.register.jobs.values()):
-            waits = job.status in {"queued", "running"} and job.stored.is_set()
-            if waits and not await self.engine.known(job.id, job.run.attempt):
+            if job.status in {"queued", "running"} and not await self.engine.known(job.id, job.run.attempt):
                 await self.engine.enqueue(job.id, job.run.attempt, job.owner)
         for row in reversed(await self.store.jobs(statuses=("blocked",), limit=10_000)):
             if row.blocked_reason == "awaiting_key":  # this process may have been started with a better one
@@ -243,7 +242,6 @@ class Worker:
 
     async def cancel(self, job: Job) -> None:
         """Cut a job off with everything it has running."""
-        await job.stored.wait()
         run = job.run
         stopped = JobChanged(status="cancelled", stage=job.stage, note="Stopped.")
         run.announce(f"job#cancelled~{run.attempt}", stopped)
@@ -259,7 +257,6 @@ class Worker:
         await self._rest(job, run, "awaiting_key", Said(form, why=error.notice))
 
     async def _rest(self, job: Job, run: Attempt, reason: BlockedReason, note: str) -> None:
-        await job.stored.wait()
         run.gate.clear()
         blocked = JobChanged(status="blocked", stage=job.stage, blocked_reason=reason, note=note)
         run.emit(f"job#{reason}~{run.attempt}", blocked)

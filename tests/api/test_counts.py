@@ -36,7 +36,7 @@ def reports(tmp_path_factory):
         made = []
         for question in QUESTIONS:
             scope, _ = await team.scope(ScopingState(), question)
-            job = team.start(await team.draft(scope))
+            job = await team.start(await team.draft(scope))
             await job.wait()
             made.append((job.report, len(job.sources)))
         await team.close()

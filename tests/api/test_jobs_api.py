@@ -10,6 +10,7 @@ import pytest
 
 from agents.contracts.contract import ScopingTurn
 from agents.contracts.plan import ReflectionResponse
+from agents.contracts.report import Commission
 from agents.core.errors import BadOutput, ModelError
 from agents.offline import OfflineModel
 from agents.report.formats import FORMS
@@ -356,7 +357,9 @@ async def test_deleting_what_is_not_there_deletes_nothing(site, http, over):
 async def test_nobody_deletes_or_sees_the_jobs_of_others(site, http):
     from agents.contracts.contract import Brief
 
-    job = site.team.commission(Brief(question=TASK, queries=(QUERY,), today="2026-11-27"), owner="somebody")
+    job = await site.team.commission(
+        Commission(brief=Brief(question=TASK, queries=(QUERY,), today="2026-11-27")), owner="somebody"
+    )
     assert (await http.delete("/research/jobs?force=true")).json()["count"] == 0
     assert (await http.get(f"/research/jobs/{job.id}")).status_code == 404
     assert (await http.delete(f"/research/jobs?id={job.id}")).status_code == 404

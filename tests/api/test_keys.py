@@ -105,7 +105,7 @@ async def test_of_two_processes_that_use_one_key_at_once_both_answer_with_the_jo
         request = KeyedRequest(
             key=KEY["Idempotency-Key"], fingerprint=print_, answer='{"started": true, "error": null}'
         )
-        start_once = site.team.start_once
+        commission = site.team.commission
 
         async def meanwhile(*args, **kwargs):
             elsewhere = Database(f"sqlite+aiosqlite:///{tmp_path / 'jobs.db'}")
@@ -115,9 +115,9 @@ async def test_of_two_processes_that_use_one_key_at_once_both_answer_with_the_jo
             other = WholeJob(id="other", owner="local", title="t", commission=asked, **given)
             await Store(elsewhere).add(other, request.key)
             await elsewhere.close()
-            return await start_once(*args, **kwargs)
+            return await commission(*args, **kwargs)
 
-        site.team.start_once = meanwhile
+        site.team.commission = meanwhile
         answer = await http.post("/research/jobs", json=body, headers=KEY)
         assert answer.status_code == 202
         assert answer.json()["job_id"] == "other"

@@ -7,6 +7,7 @@ from chainlit.auth import create_jwt
 from chainlit.user import User
 
 from agents.contracts.contract import Brief
+from agents.contracts.report import Commission
 from agents.memory.embedders import StaticEmbedder
 from agents.memory.sql_knowledge import SqlKnowledge
 from tests.memory.test_knowledge import ALL, TUNNEL
@@ -51,7 +52,7 @@ async def bobs(remote):
     """A finished job of Bob's, and what in a path stands for it."""
     brief = Brief(question=TITLE, queries=(QUERY.model_copy(update={"text": TITLE}),), today="2026-11-27")
     await remote.team.memory.put("bob", ALL)
-    job = remote.team.commission(brief, owner="bob")
+    job = await remote.team.commission(Commission(brief=brief), owner="bob")
     await asyncio.wait_for(job.wait(), 30)
     document = await remote.team.jobs.report(job.id)
     (fact, *_), reference = document.references[0].quotes, document.references[0]

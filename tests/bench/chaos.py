@@ -30,6 +30,7 @@ sys.path.insert(0, str(ROOT))
 
 from sqlalchemy.exc import OperationalError  # noqa: E402
 
+from agents.contracts.report import Commission  # noqa: E402
 from agents.contracts.sources import SearchResult  # noqa: E402
 from agents.core.errors import ModelError, SearchError, SourceError  # noqa: E402
 from agents.core.events import SourceRead  # noqa: E402
@@ -255,7 +256,7 @@ async def one(folder, fault):
     clock, tasks = Clock(), asyncio.all_tasks()
     team = team_of(folder, fault, clock)
     await team.open()
-    job = team.commission(BRIEF, owner="ann")
+    job = await team.commission(Commission(brief=BRIEF), owner="ann")
     attempts = 1
     disturbance = asyncio.create_task(disturb(team, job, fault, clock, folder))
     try:

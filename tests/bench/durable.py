@@ -70,7 +70,7 @@ async def in_memory(bench, jobs):
     service.register.set_up = bench
     commission = Commission(brief=BRIEF)
     began = time.perf_counter()
-    made = [service.start(commission, bench(commission, Steering()), title="x") for _ in range(jobs)]
+    made = [await service.start(commission, bench(commission, Steering()), title="x") for _ in range(jobs)]
     for job in made:
         await job.wait()
     return time.perf_counter() - began
@@ -80,7 +80,7 @@ async def kept(bench, jobs, url=""):
     async with opened(Path(tempfile.mkdtemp()), bench, url=url, poll_s=0.2, workers=jobs, per_user=jobs) as service:
         await asyncio.sleep(1.2)  # the queue is listened to about a second after the first start
         began = time.perf_counter()
-        made = [service.start() for _ in range(jobs)]
+        made = [await service.start() for _ in range(jobs)]
         for job in made:
             await job.wait()
         assert all(job.status == "done" for job in made), [job.status for job in made]
@@ -113,7 +113,7 @@ async def events():
             await asyncio.sleep(0.01)
 
     async with opened(Path(tempfile.mkdtemp()), bench_of(root)) as service:
-        job = service.start()
+        job = await service.start()
         async for numbered in job.follow():
             if numbered and numbered.key in told:
                 late.append(time.perf_counter() - told[numbered.key])
@@ -223,7 +223,7 @@ def fleet(url_of):
                     await asyncio.sleep(0.1)
                 await asyncio.sleep(3)  # each listens to the queue about a second after its start
                 began = time.perf_counter()
-                jobs = [service.start(owner=f"user{n}") for n in range(8)]
+                jobs = [await service.start(owner=f"user{n}") for n in range(8)]
                 for job in jobs:
                     await job.wait()
                 return time.perf_counter() - began

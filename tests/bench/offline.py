@@ -67,7 +67,7 @@ async def phrase_to_report(folder: str) -> tuple[float, float, int, int, int]:
     scope, _ = await team.scope(ScopingState(), question)
     contract = await team.draft(scope)
     started = time.perf_counter()
-    job = team.start(contract)
+    job = await team.start(contract)
     first = 0.0
     async for numbered in job.follow():
         if numbered is not None and not first:

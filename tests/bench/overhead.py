@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from agents.contracts.report import Commission
 from agents.core.paths import RESOURCES as ROOT
 from agents.core.settings import load
 from agents.research.scoping.turn import ScopingState
@@ -78,7 +79,7 @@ async def run(urls: dict[str, str], question: str, without: str) -> Took:
         try:
             with left_out.applied():
                 scope, _ = await team.scope(ScopingState(mode="standard", minutes=10.0), question)
-                job = team.commission(scope.brief(team.today()))
+                job = await team.commission(Commission(brief=scope.brief(team.today())))
                 await job.wait()
         finally:
             await team.close()

@@ -24,7 +24,7 @@ async def one(team, question: str) -> float:
     settled = await team.settle(ScopingState(), question)
     if settled.contract is None:
         raise SystemExit(f"refused: {settled.turn.reply}")
-    job = team.start(settled.contract)
+    job = await team.start(settled.contract)
     await job.wait()
     if job.report is None or not job.report.references:
         raise SystemExit(f"no report: {job.error or job.report.grade_reasons}")

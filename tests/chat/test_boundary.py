@@ -445,7 +445,6 @@ async def test_deleting_a_chat_stops_its_run_and_the_chat_does_not_come_back(hel
     (job,) = held_chat.team.jobs.of("local")
     assert not job.over
 
-    await job.stored.wait()
     await held_chat.history.delete_thread(page.session.thread_id)
 
     await until(lambda: job.status == "cancelled")
@@ -474,7 +473,6 @@ async def test_a_run_that_is_deleted_while_it_is_watched_is_gone_for_good(held_c
     await page.say(QUESTION)
     await page.say(PHRASE)
     (job,) = held_chat.team.jobs.of("local")
-    await job.stored.wait()
 
     gone = (await http.delete(f"/research/jobs?id={job.id}&force=true")).json()
 

@@ -14,6 +14,7 @@ from werkzeug import Response
 from agents.api.metrics import JsonLines, Meter
 from agents.cli.doctor import report
 from agents.contracts.contract import Brief, Query
+from agents.contracts.report import Commission
 from agents.core.settings import load
 from agents.jobs.tracing import Tracing
 from agents.llm.litellm_model import close
@@ -80,7 +81,9 @@ async def test_a_planted_secret_is_in_no_log_event_error_export_trace_file_or_li
         team = open_team(planted, durable=True)
         team.observers += [tracing.observe, meter.observe]
         await team.open()
-        job = team.commission(Brief(question=ASKED, queries=(query,), today="2026-11-28"), owner="ann")
+        job = await team.commission(
+            Commission(brief=Brief(question=ASKED, queries=(query,), today="2026-11-28")), owner="ann"
+        )
         await asyncio.wait_for(job.wait(), 60)
         assert job.report is not None, job.notice
         shown["events"] = "\n".join(one.model_dump_json() for one in job.run.events)

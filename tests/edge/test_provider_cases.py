@@ -12,6 +12,7 @@ from werkzeug import Request as Asked
 from werkzeug import Response
 
 from agents.contracts.frozen import Frozen, Text
+from agents.contracts.report import Commission
 from agents.core.errors import BadOutput, ModelError
 from agents.core.prompts import load
 from agents.core.role import AskContext, Message, Request, Role, ask
@@ -227,7 +228,7 @@ async def test_c12_a_job_whose_provider_repeats_the_key_shows_it_nowhere(
     text = "How well did the eelgrass shoots planted in Tolven Bay survive?"
     query = Query(text=text, feasible=True, reason="small", depth_estimate=1)
     with caplog.at_level(logging.DEBUG):
-        job = team.commission(Brief(question=text, queries=(query,), today="2026-11-28"))
+        job = await team.commission(Commission(brief=Brief(question=text, queries=(query,), today="2026-11-28")))
         await job.wait()
         await team.close()
     shown = [numbered.model_dump_json() for numbered in job.run.events]

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from agents.contracts.report import Commission
 from agents.core.settings import load
 from agents.research.scoping.turn import ScopingState
 from agents.team import open_team
@@ -84,7 +85,7 @@ class World:
             scope, _ = await team.scope(ScopingState(mode="standard", minutes=5.0), QUESTION)
             # The page that gives orders is named by the user, so that it is surely read.
             brief = scope.brief(team.today()).model_copy(update={"seed_urls": (self.hostile(),)})
-            self.job = team.commission(brief, challenge=True)
+            self.job = await team.commission(Commission(brief=brief, challenge=True))
             await self.job.wait()
             await team.jobs.writer.flush()
             self.steps = {key: step for key, (_, step) in (await team.jobs.store.steps(self.job.id)).items()}

@@ -31,7 +31,7 @@ from urllib.parse import unquote
 
 from pydantic import ValidationError
 
-from agents.contracts.report import ReportDocument
+from agents.contracts.report import Commission, ReportDocument
 from agents.core.errors import BadRequest, DossierError
 from agents.core.events import SourceRead
 from agents.core.settings import Settings
@@ -97,7 +97,7 @@ async def _answered(team: Team, question: str, variant: Variant, minutes: float 
         if not scope.feasible:
             reasons = "; ".join(query.reason for query in scope.queries if not query.feasible)
             return Answered(None, (), f"not feasible: {reasons or 'there is no question in it'}")
-        job = team.commission(scope.brief(team.today()), challenge=variant.challenge)
+        job = await team.commission(Commission(brief=scope.brief(team.today()), challenge=variant.challenge))
         await job.wait()
     except DossierError as error:
         return Answered(None, (), error.notice)

@@ -56,9 +56,9 @@ class Kept:
     def __init__(self, jobs, bench):
         self.jobs, self.bench = jobs, bench
 
-    def start(self, owner="", brief: Brief = BRIEF, **kwargs):
+    async def start(self, owner="", brief: Brief = BRIEF, **kwargs):
         commission = Commission(brief=brief)
-        return self.jobs.start(
+        return await self.jobs.start(
             commission, self.bench(commission, Steering()), owner=owner, title=brief.question, **kwargs
         )
 

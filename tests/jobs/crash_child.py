@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 from agents.contracts.contract import Narrowing
+from agents.contracts.report import Commission
 from agents.core.prompts import load
 from agents.core.settings import Settings
 from agents.jobs.blob_store import BlobStore
@@ -111,7 +112,11 @@ async def main(folder, url=""):
     (folder / "opening").touch()
     await team.open()
     rows = await team.jobs.store.jobs()
-    job = team.jobs.get(rows[0].id, "ann") if rows else team.commission(BRIEF, owner="ann", challenge=WIDE)
+    job = (
+        team.jobs.get(rows[0].id, "ann")
+        if rows
+        else await team.commission(Commission(brief=BRIEF, challenge=WIDE), owner="ann")
+    )
     if (gone := os.environ.get("CRASH_EXCLUDE")) and not rows:
         team.jobs.narrow(job, Narrowing(exclude_domains=(gone,)), f"without {gone}")
     if job is not None:

@@ -75,7 +75,7 @@ async def test_a_file_that_another_program_keeps_locked_is_said_at_start(tmp_pat
 async def test_a_lock_that_is_held_for_a_moment_is_waited_out(tmp_path, url):
     gate = Gate()
     async with opened(tmp_path, gate.job(), url=url) as kept:
-        job = kept.start()
+        job = await kept.start()
         await until(lambda: gate.made == ["first"], 30)
 
         def lock():
@@ -99,7 +99,7 @@ async def test_a_lock_that_is_held_for_a_moment_is_waited_out(tmp_path, url):
 
 async def test_of_two_operators_who_rework_or_restart_at_once_one_is_told_so(tmp_path, url):
     async with opened(tmp_path, bench_of(quick), url=url) as kept:
-        job = await kept.ended(kept.start(), 30)
+        job = await kept.ended(await kept.start(), 30)
         both = await asyncio.gather(
             kept.jobs.order(job, "rework"), kept.jobs.order(job, "restart"), return_exceptions=True
         )
@@ -113,7 +113,7 @@ async def test_of_two_operators_who_rework_or_restart_at_once_one_is_told_so(tmp
 async def test_a_running_job_that_is_deleted_stops(tmp_path, url):
     gate = Gate()
     async with opened(tmp_path, gate.job(), url=url) as kept:
-        job = kept.start(owner="ann")
+        job = await kept.start(owner="ann")
         await until(lambda: gate.made, 30)
         assert await kept.jobs.delete("ann", [job.id]) == 1
         gate.go.set()
@@ -125,7 +125,7 @@ async def test_a_running_job_that_is_deleted_stops(tmp_path, url):
 @pytest.mark.parametrize("verb", ["pause", "resume"])
 async def test_what_a_job_that_is_over_cannot_do_is_said(tmp_path, verb):
     async with opened(tmp_path, bench_of(quick)) as kept:
-        job = await kept.ended(kept.start(), 30)
+        job = await kept.ended(await kept.start(), 30)
         with pytest.raises(BadRequest, match="Only a"):
             await kept.jobs.order(job, verb)
 

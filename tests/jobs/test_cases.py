@@ -35,7 +35,7 @@ async def test_c37_a_reader_who_comes_back_misses_nothing_sees_nothing_twice_and
             ctx.emit(f"said:{n}", Noted(text=f"said {n}"))
 
     async with opened(tmp_path, bench_of(root), url=url) as kept:
-        job, seen = kept.start(), []
+        job, seen = await kept.start(), []
 
         async def read(after, at_most):
             """One connection, cut after some events, in the middle of waiting for the next."""
@@ -100,7 +100,7 @@ async def test_c38_twenty_pairs_side_by_side_know_nothing_of_one_another(tmp_pat
                 )
                 benches[brief.question] = users.bench(tag)
                 commission = Commission(brief=brief)
-                job = kept.jobs.start(
+                job = await kept.jobs.start(
                     commission, rebuilt(commission, Steering()), owner=owner, title=brief.question,
                     budget=Limits(tokens=tokens),
                 )  # fmt: skip
@@ -142,10 +142,10 @@ async def test_c38_one_users_slow_pages_do_not_hold_up_the_other(tmp_path):
             await ctx.call("fetch", str(n), quick, "page", gives=Word, pool="web")
 
     async with opened(tmp_path, bench_of(patient)) as kept:
-        anna = kept.start(owner="anna")
+        anna = await kept.start(owner="anna")
         await until(lambda: kept.jobs.limits.pools["web"].peak >= 6, 30)
         kept.bench = bench_of(brisk)
-        bo = await kept.ended(kept.start(owner="bo"), 30)
+        bo = await kept.ended(await kept.start(owner="bo"), 30)
         assert (bo.status, anna.status) == ("done", "running")
         assert bo.run.now() < 20
         go.set()
@@ -180,7 +180,7 @@ async def test_c39_a_process_does_not_grow_with_its_jobs(tmp_path):
     levels, sizes = [], []
     async with opened(tmp_path, bench_of(root), workers=4, per_user=4, policy={"remembered": 10}) as kept:
         for batch in range(4):
-            jobs = [kept.start(owner=f"user{n}") for n in range(10)]
+            jobs = [await kept.start(owner=f"user{n}") for n in range(10)]
             readers = []
             for n, job in enumerate(jobs):
                 if n % 5 == 0:

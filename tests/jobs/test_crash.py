@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from agents.contracts.report import Commission
 from agents.jobs.database import Database, async_url
 from agents.jobs.store import Store
 from tests.forked import forked
@@ -135,7 +136,7 @@ def test_a_domain_excluded_before_a_kill_stays_excluded_after_it_and_the_report_
 async def test_what_one_branch_had_read_before_a_pause_no_other_reads_after_it(tmp_path, after):
     team = team_in(tmp_path)
     await team.open()
-    job = team.commission(BRIEF)
+    job = await team.commission(Commission(brief=BRIEF))
     await until(lambda: sum(what == "ended" for what, *_ in calls(tmp_path)) >= after, 60)
     await team.jobs.order(job, "pause")
     await team.jobs.order(job, "resume")

@@ -52,7 +52,7 @@ async def test_a_job_runs_and_everything_about_it_is_in_the_store(tmp_path, call
         ctx.emit("note", Noted(text="said"))
 
     async with opened(tmp_path, bench_of(root)) as kept:
-        job = await kept.ended(kept.start(owner="ann"))
+        job = await kept.ended(await kept.start(owner="ann"))
         store = kept.jobs.store
         assert (job.status, job.report.grade) == ("done", "partial")
         assert [row.id for row in await store.jobs("ann")] == [job.id]
@@ -76,7 +76,7 @@ async def test_how_planning_stands_is_in_the_jobs_row(tmp_path, url):
             return json.loads((await connection.execute(query)).scalar_one()).get("orchestrator", {})
 
     async with opened(tmp_path, bench_of(root), url=url) as kept:
-        job = await kept.ended(kept.start(), 30)
+        job = await kept.ended(await kept.start(), 30)
         while (stands := await orchestrator(job)).get("stage") != "completed":  # noqa: ASYNC110
             await asyncio.sleep(0.02)
         assert stands["plannedAt"] <= stands["plannerPendingUntil"]
@@ -89,7 +89,7 @@ async def test_after_a_restart_an_old_job_is_found_with_its_report_and_its_event
         await ctx.call("say", "1", calls.say, "a", gives=Word)
 
     async with opened(tmp_path, bench_of(root)) as kept:
-        job = await kept.ended(kept.start(owner="ann"))
+        job = await kept.ended(await kept.start(owner="ann"))
     async with opened(tmp_path, bench_of(root)) as kept:
         found = await kept.jobs.find(job.id, "ann")
         assert found.over
@@ -104,11 +104,11 @@ async def test_a_process_killed_between_the_end_of_a_job_and_that_of_its_attempt
 
     async with opened(tmp_path, bench_of(root), per_user=2) as kept:
         for _ in range(3):
-            await kept.ended(kept.start())
+            await kept.ended(await kept.start())
     with sqlite3.connect(tmp_path / "engine.db") as engine:
         engine.execute("UPDATE workflow_status SET status = 'PENDING'")  # as the kill leaves it
     async with opened(tmp_path, bench_of(root), per_user=2) as kept:
-        job = await kept.ended(kept.start())
+        job = await kept.ended(await kept.start())
         assert job.status == "done"
     assert calls.made == ["a"] * 4
 
@@ -129,7 +129,7 @@ async def test_what_was_cut_off_goes_on_by_itself_and_pays_nothing_twice(tmp_pat
 
     bench = bench_of(root, {"branch": branch})
     async with opened(tmp_path, bench) as kept:
-        job = kept.start()
+        job = await kept.start()
         await until(lambda: calls.waiting and len(calls.made) == 6)
     assert not job.over
     calls.go.set()
@@ -166,7 +166,7 @@ async def test_a_failure_is_data_in_its_place_a_broken_branch_too_and_a_broken_r
         raise ZeroDivisionError
 
     async with opened(tmp_path, bench_of(root, {"branch": branch})) as kept:
-        job = await kept.ended(kept.start())
+        job = await kept.ended(await kept.start())
         assert job.status == "failed"
         assert "ZeroDivision" not in job.notice
     search = ("SearchError", "The search (library) did not answer.", True)
@@ -189,7 +189,7 @@ async def test_budgets_are_charged_alike_before_and_after_a_restart(tmp_path, ca
 
     bench = bench_of(root, {"branch": branch})
     async with opened(tmp_path, bench) as kept:
-        job = kept.start(budget=Limits(tokens=1000))
+        job = await kept.start(budget=Limits(tokens=1000))
         await until(lambda: calls.waiting and len(calls.made) == 5)
         await asyncio.sleep(0.1)
     calls.go.set()
@@ -203,7 +203,7 @@ async def test_the_jobs_clock_stands_still_while_no_process_runs_it(tmp_path, ca
         await ctx.call("hold", "1", calls.held, "held", gives=Word)
 
     async with opened(tmp_path, bench_of(root)) as kept:
-        job = kept.start(budget=Limits(seconds=300))
+        job = await kept.start(budget=Limits(seconds=300))
         await until(lambda: calls.waiting)
     await asyncio.sleep(0.5)
     calls.go.set()
@@ -234,7 +234,7 @@ async def test_a_stopped_or_dropped_branch_ends_at_once_and_its_siblings_go_on(t
 
     bench = bench_of(root, {"branch": branch, "leaf": leaf})
     async with opened(tmp_path, bench) as kept:
-        job = kept.start()
+        job = await kept.start()
         await until(lambda: calls.waiting == 2)
         assert kept.jobs.steer(job, verb, "job/0").number == 1
         await until(lambda: calls.waiting == 3)

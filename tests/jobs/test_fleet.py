@@ -61,7 +61,7 @@ async def _lost(tmp_path, database, processes):
     async with opened(tmp_path, bench_of(nothing), url=database, runs=False, policy=QUICK) as kept:
         shares = []
         kept.jobs.limits.on_share.append(shares.append)
-        jobs = [kept.start(owner=owner) for owner in ("ann", "bob")]
+        jobs = [await kept.start(owner=owner) for owner in ("ann", "bob")]
         await until(lambda: all(job.status == "running" for job in jobs))
         await until(lambda: len([1 for what, *_ in calls(tmp_path) if what == "ended"]) > 8)
         await until(lambda: 0.5 in shares)
@@ -112,7 +112,7 @@ async def test_a_watcher_stops_a_job_that_runs_elsewhere(fleet):
     folder, url = fleet
     since = Since(folder)
     async with opened(folder, bench_of(nothing), url=url, runs=False, policy=QUICK) as kept:
-        job = kept.start(owner="ann")
+        job = await kept.start(owner="ann")
         await until(since.ended)
         kept.jobs.stop(job)
         await asyncio.wait_for(job.wait(), 40)
@@ -127,7 +127,7 @@ async def test_a_watcher_pauses_and_resumes_a_job_that_runs_elsewhere(fleet):
     folder, url = fleet
     since = Since(folder)
     async with opened(folder, bench_of(nothing), url=url, runs=False, policy=QUICK) as kept:
-        job = kept.start(owner="ann")
+        job = await kept.start(owner="ann")
         await until(since.ended)
         await kept.jobs.order(job, "pause")
         await until(lambda: job.blocked_reason == "paused")
@@ -146,7 +146,7 @@ async def test_a_watcher_hears_of_events_at_once_and_waits_for_no_round(fleet):
     folder, url = fleet
     quiet = {**QUICK, "round_s": 300.0}
     async with opened(folder, bench_of(nothing), url=url, runs=False, poll_s=300.0, policy=quiet) as kept:
-        job = kept.start(owner="ann")
+        job = await kept.start(owner="ann")
         seen = []
         async with asyncio.timeout(100):
             async for numbered in job.follow():

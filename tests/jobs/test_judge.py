@@ -45,7 +45,7 @@ async def test_what_the_judge_sends_back_is_blocked_and_readable_until_it_is_rel
     made = []
     bench = judged(["request_changes"], made)
     async with opened(tmp_path, bench, url=url) as kept:
-        job = kept.start(owner="ann")
+        job = await kept.start(owner="ann")
         await until(lambda: job.status == "blocked", 30)
         assert job.blocked_reason == "needs_rework"
         assert job.report is not None
@@ -61,7 +61,7 @@ async def test_it_waits_for_its_release_over_a_restart_and_is_released_from_anot
     made = []
     bench = judged(["request_changes"], made)
     async with opened(tmp_path, bench, url=url) as kept:
-        job = kept.start(owner="ann")
+        job = await kept.start(owner="ann")
         await until(lambda: job.status == "blocked", 30)
         await kept.jobs.writer.flush()
     async with opened(tmp_path, bench, url=url) as kept:
@@ -77,7 +77,7 @@ async def test_it_waits_for_its_release_over_a_restart_and_is_released_from_anot
 async def test_a_rework_writes_anew_from_what_was_read_and_is_judged_again(tmp_path, url):
     made = []
     async with opened(tmp_path, judged(["request_changes", "approve"], made), url=url) as kept:
-        job = kept.start(owner="ann")
+        job = await kept.start(owner="ann")
         await until(lambda: job.status == "blocked" and job.ended.is_set(), 30)
         again = await kept.jobs.order(job, "rework")
         await kept.ended(again, 30)
@@ -88,7 +88,7 @@ async def test_a_rework_writes_anew_from_what_was_read_and_is_judged_again(tmp_p
 async def test_a_rework_that_a_round_sees_before_it_is_entered_is_still_done_anew(tmp_path, url):
     made = []
     async with opened(tmp_path, judged(["request_changes", "approve"], made), url=url) as kept:
-        job = kept.start(owner="ann")
+        job = await kept.start(owner="ann")
         await until(lambda: job.status == "blocked" and job.ended.is_set(), 30)
         change = kept.jobs.store.change
 
@@ -108,7 +108,7 @@ async def test_a_command_whose_process_died_before_it_was_done_is_done_by_the_ne
     made = []
     bench = judged(["request_changes"], made)
     async with opened(tmp_path, bench, url=url) as kept:
-        job = kept.start(owner="ann")
+        job = await kept.start(owner="ann")
         await until(lambda: job.status == "blocked" and job.ended.is_set(), 30)
         for task in kept.jobs._rounds:
             task.cancel()
@@ -123,7 +123,7 @@ async def test_a_command_whose_process_died_before_it_was_done_is_done_by_the_ne
 async def test_whoever_only_waits_for_the_end_gets_the_report_and_does_not_wait_for_the_release(tmp_path, url):
     made, seen = [], []
     async with opened(tmp_path, judged(["request_changes"], made), url=url) as kept:
-        job = kept.start(owner="ann")
+        job = await kept.start(owner="ann")
         async with asyncio.timeout(30):
             async for numbered in job.follow(attended=True):
                 seen.append(numbered and numbered.event)
@@ -140,7 +140,7 @@ async def test_in_a_temporary_store_too_nobody_hangs_and_it_can_be_released(tmp_
     jobs = Client(BlobStore(tmp_path), time.monotonic, JobStoreConfig())
     jobs.register.set_up = bench
     commission = Commission(brief=BRIEF)
-    job = jobs.start(commission, bench(commission, Steering()))
+    job = await jobs.start(commission, bench(commission, Steering()))
     async with asyncio.timeout(30):
         assert [one async for one in job.follow(attended=True)]
         await job.settled()

@@ -52,7 +52,7 @@ def research(provider):
 async def test_a_job_without_a_key_rests_keeps_what_it_has_and_goes_on_when_it_is_resumed(tmp_path, url):
     provider = Provider()
     async with opened(tmp_path, research(provider), url=url) as kept:
-        job = kept.start(owner="ann")
+        job = await kept.start(owner="ann")
         await until(lambda: job.awaits_key, 30)
         provider.slow.set()  # what was under way is kept
         await until(lambda: job.run.halted, 30)
@@ -74,7 +74,7 @@ async def test_it_goes_on_by_itself_when_the_program_is_started_with_a_key(tmp_p
     provider = Provider()
     provider.slow.set()
     async with opened(tmp_path, research(provider), url=url) as kept:
-        job = kept.start()
+        job = await kept.start()
         await until(lambda: job.awaits_key, 30)
         await until(lambda: job.run.halted, 30)
     async with opened(tmp_path, research(provider), url=url) as kept:
@@ -95,9 +95,9 @@ async def test_it_can_be_stopped_and_its_place_is_given_to_others(tmp_path):
     provider = Provider()
     provider.slow.set()
     async with opened(tmp_path, research(provider), workers=1) as kept:
-        job = kept.start(owner="ann")
+        job = await kept.start(owner="ann")
         await until(lambda: job.awaits_key, 30)
-        other = kept.start(owner="bob")
+        other = await kept.start(owner="bob")
         await until(lambda: other.awaits_key, 30)
         kept.jobs.stop(job)
         await kept.ended(job, 30)
@@ -108,7 +108,7 @@ async def test_a_caller_who_waits_for_the_end_is_told_and_does_not_wait_for_a_ke
     provider = Provider()
     provider.slow.set()
     async with opened(tmp_path, research(provider)) as kept:
-        job = kept.start()
+        job = await kept.start()
         seen = []
         async with asyncio.timeout(30):
             async for numbered in job.follow(attended=True):
@@ -131,7 +131,7 @@ async def test_other_faults_of_a_model_are_failed_steps_as_ever(tmp_path):
         await ctx.call("extract", "0", refused, "x", gives=Word)
 
     async with opened(tmp_path, bench_of(root)) as kept:
-        job = await kept.ended(kept.start(), 30)
+        job = await kept.ended(await kept.start(), 30)
         assert (job.status, job.notice) == ("failed", "not accepted")
 
 

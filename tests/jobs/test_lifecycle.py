@@ -57,7 +57,7 @@ async def test_a_cancelled_job_stops_its_calls_at_once_and_stays_cancelled_after
     world = World()
     bench = branches(world)
     async with opened(tmp_path, bench) as kept:
-        job = kept.start()
+        job = await kept.start()
         await until(lambda: len(world.made) == 6)
         began = time.monotonic()
         kept.jobs.stop(job)
@@ -76,7 +76,7 @@ async def test_a_pause_lets_calls_finish_starts_none_and_a_resume_pays_nothing_a
     world = World()
     bench = branches(world, last=True)
     async with opened(tmp_path, bench) as kept:
-        job = kept.start()
+        job = await kept.start()
         await until(lambda: len(world.made) == 6)
         pausing = asyncio.create_task(kept.jobs.order(job, "pause"))
         await until(lambda: job.status == "blocked")
@@ -97,7 +97,7 @@ async def test_a_pause_lets_calls_finish_starts_none_and_a_resume_pays_nothing_a
 async def test_whoever_watches_a_job_goes_on_watching_it_over_pause_and_resume(tmp_path):
     world = World()
     async with opened(tmp_path, branches(world, last=True)) as kept:
-        job = kept.start()
+        job = await kept.start()
         seen = []
 
         async def watch():
@@ -126,7 +126,7 @@ async def test_a_job_that_is_paused_while_its_report_is_put_away_goes_on_and_end
             await save(*given)
 
         kept.jobs.worker.save = held_up
-        job = kept.start()
+        job = await kept.start()
         await until(lambda: len(world.made) == 6)
         pausing = asyncio.create_task(kept.jobs.order(job, "pause"))
         await until(lambda: job.status == "blocked")
@@ -154,7 +154,7 @@ async def test_a_restart_does_only_what_failed_and_what_hangs_on_it(tmp_path):
             raise said[0]
 
     async with opened(tmp_path, bench_of(root)) as kept:
-        job = await kept.ended(kept.start())
+        job = await kept.ended(await kept.start())
         assert job.status == "failed"
         again = await kept.jobs.order(job, "restart")
         await kept.ended(again)
@@ -171,7 +171,7 @@ async def test_of_two_who_rework_at_once_one_is_told_so(tmp_path):
         await ctx.call("section", "0", world.quick, "written", gives=Word)
 
     async with opened(tmp_path, bench_of(root)) as kept:
-        job = await kept.ended(kept.start())
+        job = await kept.ended(await kept.start())
         both = await asyncio.gather(
             kept.jobs.order(job, "rework"), kept.jobs.order(job, "rework"), return_exceptions=True
         )
@@ -191,7 +191,7 @@ async def test_finish_and_guidance_are_remembered_over_a_restart(tmp_path):
         seen.append((ctx.finishing, tuple(ctx.run.steering.guidance)))
 
     async with opened(tmp_path, bench_of(root)) as kept:
-        job = kept.start()
+        job = await kept.start()
         await until(lambda: world.made)
         kept.jobs.steer(job, "finish")
         kept.jobs.guide(job, "only winters")
@@ -206,9 +206,9 @@ async def test_users_take_turns_and_a_waiting_job_knows_its_place(tmp_path):
     world = World()
     bench = branches(world, width=1)
     async with opened(tmp_path, bench, workers=2, per_user=1) as kept:
-        first = [kept.start(owner="ann") for _ in range(3)]
+        first = [await kept.start(owner="ann") for _ in range(3)]
         await until(lambda: first[0].status == "running")
-        other = kept.start(owner="bob")
+        other = await kept.start(owner="bob")
         await until(lambda: other.status == "running")
         await asyncio.sleep(0.1)
         assert [job.status for job in first] == ["running", "queued", "queued"]
@@ -224,9 +224,9 @@ async def test_the_same_request_key_gives_the_same_job(tmp_path):
     bench = branches(world, width=1)
     commission = Commission(brief=BRIEF, request=KeyedRequest(key="k1", fingerprint="f"))
     async with opened(tmp_path, bench) as kept:
-        one = await kept.jobs.start_once(commission, bench(commission, Steering()), owner="ann")
-        two = await kept.jobs.start_once(commission, bench(commission, Steering()), owner="ann")
-        three = await kept.jobs.start_once(commission, bench(commission, Steering()), owner="bob")
+        one = await kept.jobs.start(commission, bench(commission, Steering()), owner="ann")
+        two = await kept.jobs.start(commission, bench(commission, Steering()), owner="ann")
+        three = await kept.jobs.start(commission, bench(commission, Steering()), owner="bob")
         assert one is two
         assert await kept.jobs.requested("ann", "k1") is one
         assert await kept.jobs.requested("ann", "k2") is None
@@ -240,13 +240,13 @@ async def test_the_same_request_key_gives_the_same_job(tmp_path):
 async def test_deleting_spares_another_owners_job_and_leaves_nothing_of_a_running_one(tmp_path):
     world = World()
     async with opened(tmp_path, branches(world)) as kept:
-        job = kept.start(owner="ann")
+        job = await kept.start(owner="ann")
         await until(lambda: len(world.made) == 6)
         assert await kept.jobs.delete("bob", [job.id]) == 0
         assert await kept.jobs.delete("ann", [job.id]) == 1
         assert await kept.jobs.find(job.id, "ann") is None
         assert await kept.jobs.store.events(job.id) == []
-        later = kept.start(owner="ann")
+        later = await kept.start(owner="ann")
         world.go.set()
         await kept.ended(later)
         assert later.status == "done"
@@ -255,7 +255,7 @@ async def test_deleting_spares_another_owners_job_and_leaves_nothing_of_a_runnin
 async def test_a_command_of_another_process_is_done_and_answered(tmp_path):
     world = World()
     async with opened(tmp_path, branches(world)) as kept:
-        job = kept.start()
+        job = await kept.start()
         await until(lambda: len(world.made) == 6)
         store = kept.jobs.store
         bad = await store.add_command(job.id, "resume")
@@ -278,7 +278,7 @@ async def test_a_job_of_another_version_is_blocked_and_can_be_restarted(tmp_path
     world = World()
     bench = branches(world, width=1)
     async with opened(tmp_path, bench, code_version="research-0") as kept:
-        job = kept.start()
+        job = await kept.start()
         await until(lambda: len(world.made) == 2)
     world.go.set()
     async with opened(tmp_path, bench) as kept:
@@ -293,7 +293,7 @@ async def test_a_job_of_another_version_is_blocked_and_can_be_restarted(tmp_path
 async def test_a_running_job_that_says_nothing_is_noticed(tmp_path):
     world = World()
     async with opened(tmp_path, branches(world), policy={"silent_s": 0.1, "alive_s": 0.1}) as kept:
-        job = kept.start()
+        job = await kept.start()
         await until(lambda: any("Nothing has happened" in getattr(one.event, "text", "") for one in job.run.events))
         world.go.set()
         await kept.ended(job)
@@ -303,7 +303,7 @@ async def test_what_has_been_over_for_long_is_purged(tmp_path):
     world = World()
     world.go.set()
     async with opened(tmp_path, branches(world)) as kept:
-        job = await kept.ended(kept.start())
+        job = await kept.ended(await kept.start())
         assert await kept.jobs.worker.purge(days=1) == 0
         assert await kept.jobs.worker.purge(days=-1) == 1
         assert await kept.jobs.store.job(job.id) is None
@@ -329,7 +329,7 @@ async def test_with_a_full_disk_a_job_breaks_off_pays_nothing_more_and_is_taken_
         await ctx.call("quick", "2", world.quick, "c", gives=Word)
 
     async with opened(tmp_path, bench_of(root), policy=policy) as kept:
-        job = kept.start()
+        job = await kept.start()
         await until(lambda: world.made == ["a", "b"])
         full.append(1)
         world.go.set()
@@ -356,7 +356,7 @@ async def test_what_research_says_on_its_way_out_unsays_neither_cancelled_nor_pa
 
     bench = bench_of(root)
     async with opened(tmp_path, bench) as kept:
-        paused, cancelled = kept.start(owner="ann"), kept.start(owner="bob")
+        paused, cancelled = await kept.start(owner="ann"), await kept.start(owner="bob")
         await until(lambda: paused.stage == cancelled.stage == "collecting")
         kept.jobs.stop(cancelled)
         await kept.jobs.order(paused, "pause")

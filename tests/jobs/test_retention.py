@@ -74,11 +74,11 @@ async def test_a_purge_takes_the_job_its_report_its_engines_record_and_the_texts
     async with opened(tmp_path, reading(service, "shared", "its own"), url=url, **BY_HAND) as kept:
         service.append(kept.jobs)
         await swept_at_the_start(kept.jobs)
-        old = await kept.ended(kept.start(owner="ann"))
+        old = await kept.ended(await kept.start(owner="ann"))
         kept.bench = reading(service, "shared")
         kept.jobs.register.set_up = kept.bench
         await aged(kept.jobs)
-        young = await kept.ended(kept.start(owner="bob"))
+        young = await kept.ended(await kept.start(owner="bob"))
         blobs, store = kept.jobs.blobs, kept.jobs.store
         own, shared = await blobs.put("its own"), await blobs.put("shared")
         await aged_texts(kept.jobs)
@@ -114,7 +114,7 @@ async def test_the_process_that_runs_jobs_purges_by_itself(tmp_path):
         pass
 
     async with opened(tmp_path, bench_of(quick), keep_days=2, policy=policy) as kept:
-        job = await kept.ended(kept.start())
+        job = await kept.ended(await kept.start())
         for _ in range(5):
             await asyncio.sleep(0.06)
         assert await kept.jobs.store.job(job.id) is not None
@@ -132,7 +132,7 @@ async def test_without_a_number_of_days_everything_is_kept(tmp_path):
         pass
 
     async with opened(tmp_path, bench_of(quick), policy={"alive_s": 0.05}) as kept:
-        job = await kept.ended(kept.start())
+        job = await kept.ended(await kept.start())
         await aged(kept.jobs, days=10_000)
         await until(lambda: kept.jobs.worker._next_clean > 0, 30)
         await asyncio.sleep(0.2)
@@ -144,7 +144,7 @@ async def test_deleting_a_job_that_had_several_attempts_leaves_nothing_of_any(tm
         pass
 
     async with opened(tmp_path, bench_of(quick), **BY_HAND) as kept:
-        job = await kept.ended(kept.start())
+        job = await kept.ended(await kept.start())
         job = await kept.ended(await kept.jobs.order(job, "restart"))
         assert (await kept.jobs.store.job(job.id)).attempt == 2
         assert await kept.jobs.delete("", [job.id]) == 1
@@ -158,7 +158,7 @@ async def test_what_the_engine_knows_of_jobs_deleted_beside_it_is_swept_out(tmp_
 
     async with opened(tmp_path, bench_of(quick), **BY_HAND) as kept:
         await swept_at_the_start(kept.jobs)
-        gone, stays = await kept.ended(kept.start()), await kept.ended(kept.start())
+        gone, stays = await kept.ended(await kept.start()), await kept.ended(await kept.start())
         await kept.jobs.store.delete([gone.id])
         assert await kept.jobs.find(gone.id) is None
         await kept.jobs.worker.sweep()
@@ -170,7 +170,7 @@ async def test_the_command_line_purges(tmp_path):
         pass
 
     async with opened(tmp_path, bench_of(quick), **BY_HAND) as kept:
-        job = await kept.ended(kept.start())
+        job = await kept.ended(await kept.start())
     env = {"DOSSIER_DATA_DIR": str(tmp_path)}
     out = await asyncio.to_thread(CliRunner().invoke, app, ["jobs", "purge", "--days", "0"], env=env)
     assert out.stdout == "deleted: 1 of the jobs, 0 of the texts\n"

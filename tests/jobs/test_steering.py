@@ -36,7 +36,7 @@ async def test_limits_hold_after_the_process_is_gone(tmp_path):
         seen.append([sorted(hit.url for hit in one.result.hits) for one in (before, after)])
 
     async with opened(tmp_path, bench_of(root)) as kept:
-        job = kept.start()
+        job = await kept.start()
         await until(lambda: gate.made)
         kept.jobs.narrow(job, Narrowing(exclude_domains=("b.example",), domains=("a.example", "b.example")), "narrower")
         await kept.jobs.writer.flush()
@@ -63,7 +63,7 @@ async def test_an_earlier_end_is_kept_over_a_restart_of_the_process_and_decides_
         seen.append((before, ctx.left, ctx.collecting_left, ctx.run.reserve_s))
 
     async with opened(tmp_path, bench_of(root)) as kept:
-        job = kept.start(budget=Limits(seconds=300))
+        job = await kept.start(budget=Limits(seconds=300))
         await until(lambda: len(gate.made) == 2)
         kept.jobs.narrow(job, Narrowing(seconds=100), "100 seconds in all")
         await kept.jobs.writer.flush()
@@ -90,7 +90,7 @@ async def test_a_restart_keeps_limits_and_guidance_and_begins_anew_what_was_stop
 
     bench = bench_of(root, {"branch": branch})
     async with opened(tmp_path, bench) as kept:
-        job = kept.start()
+        job = await kept.start()
         await until(lambda: len(gate.made) == 2)
         kept.jobs.narrow(job, Narrowing(exclude_domains=("b.example",)), "without b.example")
         kept.jobs.guide(job, "only winters")
@@ -116,7 +116,7 @@ async def test_a_job_that_was_finished_early_searches_again_when_it_is_restarted
         seen.append(ctx.finishing)
 
     async with opened(tmp_path, bench_of(root)) as kept:
-        job = kept.start()
+        job = await kept.start()
         await until(lambda: gate.made)
         first, twice = kept.jobs.steer(job, "finish"), kept.jobs.steer(job, "finish")
         gate.go.set()
@@ -135,7 +135,7 @@ async def test_a_change_that_widens_is_refused_and_not_kept(tmp_path):
         await ctx.call("hold", "1", gate.held, "h", gives=Word)
 
     async with opened(tmp_path, bench_of(root)) as kept:
-        job = kept.start(budget=Limits(seconds=300))
+        job = await kept.start(budget=Limits(seconds=300))
         await until(lambda: gate.made)
         with pytest.raises(BadRequest, match="adds time"):
             kept.jobs.narrow(job, Narrowing(seconds=100_000), "longer")
@@ -164,7 +164,7 @@ def test_what_is_kept_of_steering_comes_back_whole():
 async def test_a_watcher_narrows_a_job_that_runs_elsewhere(tmp_path, database):
     with running(tmp_path, database, "one"):
         async with opened(tmp_path, bench_of(nothing), url=database, runs=False) as kept:
-            job = kept.start(owner="ann")
+            job = await kept.start(owner="ann")
             await until(lambda: job.status == "running")
             said = kept.jobs.narrow(job, Narrowing(exclude_domains=("b.example",)), "without b.example")
             kept.jobs.guide(job, "prefer the log")
@@ -193,7 +193,7 @@ async def test_the_command_line_steers_a_job_that_a_server_runs(tmp_path):
         await ctx.children("branch", [("0", Given())], gives=Word)
 
     async with opened(tmp_path, bench_of(root, {"branch": branch})) as kept:
-        job = kept.start()
+        job = await kept.start()
         await until(lambda: gate.made)
         await kept.jobs.writer.flush()
         short = job.id[:8]

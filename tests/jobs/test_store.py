@@ -136,7 +136,7 @@ async def test_of_a_job_that_came_to_no_end_the_draft_of_its_report_is_read(tmp_
         raise ValueError("afterwards")
 
     async with opened(tmp_path, bench_of(breaks)) as kept:
-        job = await kept.ended(kept.start())
+        job = await kept.ended(await kept.start())
         assert (job.status, job.report) == ("failed", None)
         assert await kept.jobs.report(job.id) == draft
         assert await kept.jobs.report("b" * 32) is None
@@ -150,7 +150,7 @@ async def command(folder, *args):
 
 async def test_the_command_line_lists_shows_replays_exports_and_deletes(tmp_path):
     async with opened(tmp_path, bench_of(quick)) as kept:
-        job = await kept.ended(kept.start(), 60)
+        job = await kept.ended(await kept.start(), 60)
     short = job.id[:8]
 
     listed = await command(tmp_path, "list")

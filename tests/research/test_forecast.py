@@ -105,7 +105,7 @@ async def test_what_the_examples_take_offline_lies_inside_their_forecast(tmp_pat
     try:
         scope, _ = await team.scope(ScopingState(), question)
         contract = await team.draft(scope)
-        job = team.start(contract)
+        job = await team.start(contract)
         await job.wait()
     finally:
         await team.close()

@@ -8,6 +8,7 @@ import pytest
 
 from agents.contracts.finding import Section
 from agents.contracts.plan import ReflectionResponse
+from agents.contracts.report import Commission
 from agents.contracts.verification import Judgement, Verified, VerifiedRow
 from agents.core.prompts import load
 from agents.core.settings import Settings
@@ -163,9 +164,9 @@ async def asked(face, folder, settings, said):
         match face:
             case "chat":  # the command line has the same way in
                 settled = await team.settle(ScopingState(minutes=team.usual_minutes), TASK)
-                job = team.start(settled.contract)
+                job = await team.start(settled.contract)
             case "job":
-                job = team.commission(BRIEF.model_copy(update={"minutes": team.usual_minutes}))
+                job = await team.commission(Commission(brief=BRIEF.model_copy(update={"minutes": team.usual_minutes})))
             case _:
                 await asyncio.wait_for(run_research(TASK, team=team, complexity_tier="standard"), 60)
                 (job,) = team.jobs.of()
@@ -196,7 +197,7 @@ async def test_a_process_runs_as_many_jobs_at_once_as_its_setting_says(most, tmp
         blobs=BlobStore(tmp_path), sample=False, today=lambda: "2026-11-27",
     )  # fmt: skip
     await team.keep_jobs()
-    jobs = [team.commission(BRIEF) for _ in range(2)]
+    jobs = [await team.commission(Commission(brief=BRIEF)) for _ in range(2)]
     async with asyncio.timeout(30):
         while not model.asked:  # noqa: ASYNC110
             await asyncio.sleep(0.05)

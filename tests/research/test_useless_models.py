@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from agents.contracts.fact import Extraction, PointedFact
+from agents.contracts.report import Commission
 from agents.core.prompts import load
 from agents.core.settings import Settings
 from agents.jobs.blob_store import BlobStore
@@ -53,7 +54,7 @@ async def reported(folder, model):
         searcher=open_sources(settings).searcher, blobs=BlobStore(folder), today=lambda: "2026-11-28",
     )  # fmt: skip
     scope, _ = await team.scope(ScopingState(), QUESTION)
-    job = team.commission(scope.brief(team.today()))
+    job = await team.commission(Commission(brief=scope.brief(team.today())))
     await asyncio.wait_for(job.wait(), 60)
     await team.close()
     return job.report
