@@ -39,7 +39,7 @@ Role = Literal["", "from", "to", "by"]
 
 _NUMBER = rf"\d{{1,3}}(?:[{SPACE}'’]\d{{3}})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)*"
 _DIGITS = re.compile(
-    rf"(?P<money>[€$£¥₹]|\b(?:EUR|USD|GBP|CHF|JPY|INR|Rs\.?|US\$)\s?)?\s?(?P<sign>(?<![\w)])(?:(?:\+/[-−]|[-−+±~≈<>≤≥])(?=[\d.,€$£])|±(?=\s))|(?<!\d\s)\b(?:minus|moins)(?=\s\d))?\s?"
+    rf"(?P<money>[€$£¥₹]|\b(?:EUR|USD|GBP|CHF|JPY|INR|Rs\.?|US\$|yüzde|Yüzde)\s?|ร้อยละ\s?|(?<!\d)(?<!\d\s)%(?=\d))?\s?(?P<sign>(?<![\w)])(?:(?:\+/[-−]|[-−+±~≈<>≤≥])(?=[\d.,€$£])|±(?=\s))|(?<!\d\s)\b(?:minus|moins)(?=\s\d))?\s?"
     rf"(?P<number>(?<![A-Za-zÀ-ɏ_\d.,])(?:{_NUMBER})|(?<!\w)[¼-¾⅐-⅞](?=\s))"
 )
 _RANGE = re.compile(
@@ -132,8 +132,12 @@ class Figure:
         return (self.low, *self.others)
 
     def equals(self, other: "Figure") -> bool:
-        """Tell whether both are the same number in the same or a convertible unit, or one gives no unit."""
-        if (self.kind == "ordinal") != (other.kind == "ordinal"):
+        """Tell whether both are the same number in the same or a convertible unit, or one gives no unit.
+
+        What counts things is no share: 73 boats are not 73 % of them.
+        """
+        counts = (not one.unit and one.nouns and two.unit == "%" for one, two in ((self, other), (other, self)))
+        if (self.kind == "ordinal") != (other.kind == "ordinal") or any(counts):
             return False
         if self.unit and other.unit and self.unit != other.unit:
             rounded = 0.5 if self.dimension == "degree" else 0.0

@@ -111,6 +111,15 @@ def test_scales_shares_and_signs(one: str, two: str, language: str, same: bool) 
 
 
 NEIGHBOURS = [
+    ("73 % of the boats sank.", "73 boats sank.", "en", False),
+    ("Рост на 7,5 %.", "Рост на 7,5 п. п.", "ru", False),
+    ("Частка 7,5 відсотка.", "Частка 7,5 %.", "uk", True),
+    ("Yüzde 7,5 arttı.", "%7,5 arttı.", "tr", True),
+    ("Yüzde 7,5 arttı.", "7,5 kişi arttı.", "tr", False),
+    ("ร้อยละ 7.5 ของเรือ", "7.5% ของเรือ", "th", True),
+    ("7,5 v. H. der Boote", "7,5 % der Boote", "de", True),
+    ("4,75 εκατ. ευρώ", "4.750.000 ευρώ", "el", True),
+    ("4,75 εκατ. ευρώ", "4,75 δισ. ευρώ", "el", False),
     ("মোট ২৫% মানুষ।", "মোট 25 % মানুষ।", "bn", True),
     ("বাজেট ৩ লক্ষ টাকা।", "বাজেট 3,00,000 টাকা।", "bn", True),
     ("বাজেট ৫ কোটি টাকা।", "বাজেট 5,00,00,000 টাকা।", "bn", True),
