@@ -31,9 +31,9 @@ PLANNING_SHARE = 0.15  # of the total: the planner's one call
 FLAT_PLANNING_SHARE = 0.25  # the same of a `/run`, whose total is short
 LEAST_RUN_S = 0.5  # what a `/run` has once it is planned: enough to say that there was no time
 ROUND_SHARE = 0.6  # of what is left for collecting: one round while others may follow
-REFLECTION_SHARE = 0.1  # of the total: one reflection
-SCOUT_SHARE = 0.4
-"""Of what is left for collecting: the scout's judgement of a sweep, since the quick look into the sources follows."""
+SCOUT_SHARE, REFLECTION_SHARE = 0.4, 0.5
+"""Of what is left for collecting: the scout's judgement of a sweep, since the quick look into the sources follows; one
+reflection, since what it asks for follows. A tenth of the total had ended runs of a slow model that had time for more."""
 
 REWRITE_SHARE, LEAD_SHARE, FRAME_SHARE = 0.6, 0.7, 0.85
 """Of the reserve: a section written anew, a lead, the frame; each ends before the next may begin."""

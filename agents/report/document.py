@@ -258,8 +258,10 @@ class _Report:
         # Of a branch whose question has no answer that is said already; what the user did to one is said in any case.
         said = [one for one in self.truth.answers if one.status != "answered" and (one.asked or self.has_facts)]
         short = [node for top in outcome.findings for node in _short(top)]
-        every = self.truth.answers  # an empty branch lacks nothing that another one has answered
-        short = [node for node in short if node.ended or not _told(node, every if node.status == "empty" else said)]
+        # An empty branch that nothing failed in lacks nothing that another one has answered.
+        known = {True: self.truth.answers, False: said}
+        empty = {node.path for node in short if node.status == "empty" and not node.problems}
+        short = [node for node in short if node.ended or not _told(node, known[node.path in empty])]
         reasons = [*self._unanswered(said), *map(self._of_part, short)]
         reasons += [words.seed.format(url=url) for url in outcome.seed_failures]
         if "#DEGRADED_SEARCH" in outcome.tags:

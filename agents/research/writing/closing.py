@@ -88,7 +88,7 @@ async def reflect(
     """Ask the reflector; a failure ends the loop and loses nothing."""
     if given is None:
         return None, ()
-    answer, problems = await asked(ctx, context, REFLECTOR, given, ctx.within(REFLECTION_SHARE), "reflector", key)
+    answer, problems = await asked(ctx, context, REFLECTOR, given, ctx.part(REFLECTION_SHARE), "reflector", key)
     return (None if answer is None else answer.output), problems
 
 
