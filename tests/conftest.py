@@ -4,10 +4,9 @@ import gc
 import os
 import socket
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-import aiosqlite
 import pytest
 from hypothesis import settings
 
@@ -30,27 +29,13 @@ os.environ |= {
     "CHAINLIT_APP_ROOT": str(HOME / "chat"),
 }
 
-
-async def at_once(
-    connection: aiosqlite.Connection, work: Callable[..., object], *given: object, **named: object
-) -> object:
-    """Do in this thread what the driver of SQLite gives to a thread of its own, which costs three times as much.
-
-    The tests of the jobs themselves, and all processes that tests start, use it as it is.
-    """
-    if not connection._running or not connection._connection:
-        raise ValueError("Connection closed")
-    return work(*given, **named)
-
-
-IN_A_THREAD = aiosqlite.Connection._execute
-aiosqlite.Connection._execute = at_once
-
 # By default the collector goes through every module again and again while they are imported, and later for each job.
 gc.set_threshold(50_000, 20, 20)
 gc.disable()  # until all tests are found
 
-from tests import side_by_side  # noqa: E402 - the environment stands above
+from tests import quick, side_by_side  # noqa: E402 - the environment stands above
+
+quick.install()
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "tests" / "data"

@@ -17,9 +17,9 @@ from agents.jobs.config import MaintenancePolicy
 from agents.jobs.job import JobSetup
 from agents.report.document import build
 from agents.research.steering import Steering
-from tests.conftest import IN_A_THREAD
 from tests.jobs.postgres import database, server  # noqa: F401 - fixtures, one server for all
 from tests.jobs.stored_at import stored_at
+from tests.quick import IN_A_THREAD
 from tests.scripts import BRIEF
 from tests.unit.report_world import outcome
 
