@@ -95,13 +95,14 @@ def named(asked: str, before: str) -> str:
 
 def _things(text: str) -> str:
     """Give the several things that a question begins with: up to the last plural before another kind of word."""
+    which = opening("ask").match(text.strip())
     for name in ("order", "ask", "yes_no"):
         text = opening(name).sub("", text.strip(), count=1)
     found = re.match(r"\s*(?:(?:the|these|those)\s+)?", text, re.IGNORECASE)
     words = text[found.end() if found else 0 :].strip("?!., ").split()
     run = words[: next((at for at, word in enumerate(words) if not terms(word)), len(words))][:5]
     plural = [at for at, word in enumerate(run) if re.search(r"[^siu']s$", word)]
-    lead = ["the"] if found and found[0].strip() else []
+    lead = ["the"] if which or (found and found[0].strip()) else []
     return " ".join((*lead, *run[: plural[-1] + 1])) if plural else ""
 
 
