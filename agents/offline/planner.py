@@ -94,16 +94,17 @@ def named(asked: str, before: str) -> str:
 
 
 def _things(text: str) -> str:
-    """Give the several things that a question begins with: up to the last plural before another kind of word."""
+    """Give the several things that a question begins with: up to its first plural, and those right behind it."""
     which = opening("ask").match(text.strip())
     for name in ("order", "ask", "yes_no"):
         text = opening(name).sub("", text.strip(), count=1)
     found = re.match(r"\s*(?:(?:the|these|those)\s+)?", text, re.IGNORECASE)
     words = text[found.end() if found else 0 :].strip("?!., ").split()
     run = words[: next((at for at, word in enumerate(words) if not terms(word)), len(words))][:5]
-    plural = [at for at, word in enumerate(run) if re.search(r"[^siu']s$", word)]
+    plural = [bool(re.search(r"[^siu']s$", word)) for word in run]
+    end = next((at for at in range(len(run)) if plural[at] and not any(plural[at + 1 : at + 2])), None)
     lead = ["the"] if which or (found and found[0].strip()) else []
-    return " ".join((*lead, *run[: plural[-1] + 1])) if plural else ""
+    return "" if end is None else " ".join((*lead, *run[: end + 1]))
 
 
 def _leaf(

@@ -150,7 +150,7 @@ _NAME_WEIGHT = 0.45
 """Words of proper names: they say where and who, seldom what is asked."""
 _ABSENT_WEIGHT = 0.55
 """Words that the source never uses, unless a single fact is asked for: it may say the same in other words."""
-_HEADING_WEIGHT = 0.6
+_HEADING_WEIGHT = 0.8
 """Words that only the heading above a sentence has."""
 _CONTEXT_WEIGHT = 0.5
 """Words of the objective that the question itself does not have."""
@@ -213,7 +213,9 @@ class Ranking:
             weight *= _NAME_WEIGHT if term in scope else 1.0
             weights[term] = weight * (1.0 if leaning or term in own else _CONTEXT_WEIGHT)
         core = frozenset((*own, *around) if leaning else own) - frame() - dates
-        total = sum(sorted(weights.values(), reverse=True)[:_TELLING])
+        # What other parts of the question ask is no part of an answer to this one.
+        asked = [weight for term, weight in weights.items() if leaning or term in own]
+        total = sum(sorted(asked, reverse=True)[:_TELLING])
         return Wanted(question, weights, named, core if core <= scope else core - scope, lookup, total)
 
     def _weight(self, term: str, absent: float) -> float:
@@ -230,6 +232,8 @@ class Ranking:
         sentence, held = " ".join(self.sentences[first : at + 1]), frozenset().union(*self.held[first : at + 1])
         above = self._headings[at] - held
         telling = [term for term in wanted.core if term in held or term in above]
+        # Below a heading that says what is asked, every sentence of the document is about what its title names.
+        telling += [term for term in wanted.core & self._title if term not in telling] if wanted.core & above else []
         spoken = [term for term in telling if not term[0].isdigit()]
         long = len(wanted.core) > 2
         # Two of the words that matter; of a single fact half of them.
