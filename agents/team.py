@@ -423,14 +423,14 @@ def open_team(settings: Settings, *, durable: bool = False) -> Team:
     for role in ROLES:
         if missing := prompts[role.prompt_name].inputs - set(role.takes.model_fields):
             raise ConfigError(f"prompt {role.prompt_name!r} wants {sorted(missing)}, which its contract does not hold")
-    sources = open_sources(settings)
+    searcher, sample, fetcher = open_sources(settings)
     blobs = BlobStore(settings.data_dir)
     jobs = open_jobs(settings, blobs, time.monotonic, kept=True) if durable else None
     pacing = Pacing(settings.model_limits)
     models, made = bind([role.name for role in ROLES], settings, prompts, pacing, also=usable_models())
     team = Team(
-        settings, models=models, made=made, searcher=sources.searcher, prompts=prompts, sample=sources.sample,
-        blobs=jobs.blobs if jobs else blobs, jobs=jobs, memory=open_memory(settings), fetcher=sources.fetcher,
+        settings, models=models, made=made, searcher=searcher, prompts=prompts, sample=sample,
+        blobs=jobs.blobs if jobs else blobs, jobs=jobs, memory=open_memory(settings), fetcher=fetcher,
         pacing=pacing,
     )  # fmt: skip
     team.observers.append(team.pauses.observe)

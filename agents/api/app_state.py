@@ -22,7 +22,7 @@ from agents.core.errors import TooMany
 from agents.core.settings import OFFLINE, Settings, own_address
 from agents.jobs.job import Job
 from agents.llm.model_names import find_servers
-from agents.llm.pacing import at_home
+from agents.llm.providers import PROVIDERS, at_home
 from agents.team import Team
 
 OFFLINE_LINE = (
@@ -32,10 +32,6 @@ SAMPLE_DOCUMENTS = (
     "Documents: the sample library, invented documents that ship with Dossier. Set DOSSIER_LIBRARY to search your own."
 )
 NOTHING_LEAVES = "Nothing leaves this computer."
-PROVIDERS = {
-    "openai": "OpenAI", "anthropic": "Anthropic", "gemini": "Google", "mistral": "Mistral", "deepseek": "DeepSeek",
-    "openrouter": "OpenRouter",
-}  # fmt: skip
 
 
 class Cell(Frozen):
@@ -120,7 +116,7 @@ def asked_of(team: Team, models: tuple[str, ...] | None = None) -> tuple[str, ..
     providers = dict.fromkeys(name.partition("/")[0] for name in asked if name != OFFLINE and team.engine.reasons)
     bases = {one: team.settings.api_base if one == "openai" else own_address(one) for one in providers}
     away = [one for one, base in bases.items() if not at_home(one, base)]
-    return tuple(bases[one] or PROVIDERS.get(one, one) for one in away)
+    return tuple(bases[one] or PROVIDERS.names.get(one, one) for one in away)
 
 
 def _and(names: tuple[str, ...]) -> str:

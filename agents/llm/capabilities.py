@@ -16,13 +16,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from agents.llm.chat_completions import ProviderAnswer, Wire
 from agents.llm.litellm_errors import WORDS, Failed, cue
+from agents.llm.providers import PROVIDERS
 
 ResponseForm = Literal["schema", "object", "prompt"]
 """How JSON is asked for: by a schema, as any object, or in words; the last two with the schema in the messages."""
 
 Streaming = Literal["wanted", "always", "never"]
 
-OLLAMA = ("ollama", "ollama_chat")
 FIRST_ROOM_TO_THINK = 4_000  # tokens beside those of the answer for a model that is listed as one that thinks
 FIRST_THOUGHT = 2_048  # tokens that a model is given to think, once it was cut off while it thought
 MOST_THOUGHT = 32_000
@@ -245,7 +245,7 @@ def asked_better(ways: Ways, wanted: int, sent: Sent, answer: ProviderAnswer) ->
 def listed(ways: Ways, name: str, models: Mapping[str, Wire]) -> Ways:
     """Take over what the model library lists of a model; of a server of the user's own it knows nothing."""
     provider, _, bare = name.partition("/")
-    if provider in OLLAMA:
+    if provider in PROVIDERS.ollama:
         return replace(ways, window=OLLAMA_WINDOW)
     known = models.get(name) or models.get(bare) or {}
     if known.get("litellm_provider") != provider:

@@ -38,10 +38,10 @@ from agents.core.settings import (
 from agents.core.transport import ATTEMPTS
 from agents.llm.capabilities import KeptWays
 from agents.llm.chat_completions import listed_price
-from agents.llm.litellm_errors import key_variable
 from agents.llm.litellm_model import LiteLLMModel
 from agents.llm.model_names import IS_SERVER, full_name, models_at, ollama_at, slots_at
-from agents.llm.pacing import LOCAL, Pacing, at_home
+from agents.llm.pacing import Pacing
+from agents.llm.providers import PROVIDERS, at_home, key_variable
 from agents.offline import OfflineModel
 
 REST_S: dict[ModelFault, float] = {
@@ -129,8 +129,6 @@ class WithFallbacks:
 
 _KEYED = frozenset(model.partition("/")[0] for _, model in KEY_NAMES)
 """Providers that answer nobody without a key."""
-_SIGNED_IN = frozenset({"bedrock", "sagemaker", "sagemaker_chat", "vertex_ai"})
-"""Providers whose libraries find a sign-in in other places than a key too: a profile, a role of the machine."""
 _INSIDE = (".local", ".internal", ".lan", ".home.arpa", ".localhost")
 
 
@@ -154,14 +152,14 @@ class Choice:
     @property
     def own_server(self) -> bool:
         """It runs on the user's machines, or at an address that the user set: its texts are not for anybody else."""
-        return self.provider in LOCAL or bool(self.base)
+        return self.provider in PROVIDERS.local or bool(self.base)
 
     @property
     def stays_here(self) -> bool:
         """It surely runs on this machine or in its network."""
         if self.base:
             return _is_inside(urlsplit(self.base).hostname or "")
-        return self.provider in LOCAL
+        return self.provider in PROVIDERS.local
 
     @property
     def free(self) -> bool:
@@ -171,7 +169,7 @@ class Choice:
     @property
     def usable(self) -> bool:
         """It could be asked: it has a key, runs where none is needed, or is signed in to by the machine."""
-        return self.has_key or self.own_server or self.provider in _SIGNED_IN
+        return self.has_key or self.own_server or self.provider in PROVIDERS.signed_in
 
 
 @dataclass(frozen=True)

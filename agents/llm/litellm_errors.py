@@ -72,14 +72,6 @@ _RESETS = ("x-ratelimit-{}-requests", "x-ratelimit-{}-tokens")
 MIN_SECRET = 4  # shorter configured values are no secrets: hiding them would blank half of a text
 HIDDEN = "***"
 
-_KEY_VARIABLES = {
-    "bedrock": "AWS_ACCESS_KEY_ID",
-    "huggingface": "HF_TOKEN",
-    "together_ai": "TOGETHERAI_API_KEY",
-    "vertex_ai": "GOOGLE_APPLICATION_CREDENTIALS",
-}
-"""Where the name is not the provider's with `_API_KEY` behind it."""
-
 _SECRETS = (
     re.compile(r"(?P<keep>://)[^/\s:@]*:[^/\s@]+(?=@)"),
     re.compile(r"(?P<keep>\b(?:bearer|basic)\s+)[\w.~+/=*-]{6,}", re.IGNORECASE),
@@ -245,12 +237,6 @@ def _texts_in(value: object) -> Iterator[str]:
         yield value
     for one in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         yield from _texts_in(one)
-
-
-def key_variable(model: str) -> str:
-    """Name the environment variable that holds the key for `provider/model`."""
-    provider = model.partition("/")[0] if "/" in model else "openai"
-    return _KEY_VARIABLES.get(provider, f"{provider.upper()}_API_KEY")
 
 
 def wait_asked(headers: Mapping[str, str], said: str) -> float | None:

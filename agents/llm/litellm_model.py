@@ -27,7 +27,6 @@ from agents.core.role import NOTHING_SAID, FinishReason, OnText, Reply, Request,
 from agents.core.settings import has_key
 from agents.core.transport import ATTEMPTS, RetryPolicy
 from agents.llm.capabilities import (
-    OLLAMA,
     KeptWays,
     ResponseForm,
     Sent,
@@ -51,8 +50,9 @@ from agents.llm.chat_completions import (
     listed_cost,
     listed_models,
 )
-from agents.llm.litellm_errors import Failed, exceptions_of, failed, key_variable, notice_for
+from agents.llm.litellm_errors import Failed, exceptions_of, failed, notice_for
 from agents.llm.pacing import HeldBack, Permit, RateLimiter
+from agents.llm.providers import PROVIDERS, key_variable
 from agents.llm.wire import gather, messages_for, response_format
 
 CALL_CAP_S = 300.0  # seconds one request may stay without an answer where more time is left, or all of it
@@ -339,7 +339,7 @@ class LiteLLMModel:
             body["stream"] = True
             if ways.usage_in_stream:
                 body["stream_options"] = {"include_usage": True}
-        if self.name.partition("/")[0] in OLLAMA:
+        if self.name.partition("/")[0] in PROVIDERS.ollama:
             body["num_ctx"] = ollama_window(ways, sent.tokens_in, sent.room)
         if not ways.direct:
             body |= await self._for_litellm(request)

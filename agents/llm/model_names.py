@@ -10,28 +10,13 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
 import httpx2
 
 from agents.core.errors import ConfigError
 from agents.core.settings import BESIDE, OFFLINE
 from agents.llm.chat_completions import bearer, way_to
-
-PROVIDERS = frozenset(Path(__file__).with_name("providers.txt").read_text("ascii").split())
-"""What litellm takes for a provider in front of a model's name. A test compares this with the library."""
-
-_MAKERS = frozenset(
-    ("ai21", "anthropic", "cohere", "dashscope", "deepseek", "gemini", "meta_llama", "minimax", "mistral", "moonshot",
-     "openai", "perplexity", "reka", "xai", "zai")
-)  # fmt: skip
-"""Providers that serve models of their own only: another provider's name behind theirs is a mistake."""
-
-_FAMILIES = (
-    ("claude", "anthropic"), ("gemini", "gemini"), ("mistral", "mistral"), ("codestral", "mistral"),
-    ("magistral", "mistral"), ("ministral", "mistral"), ("deepseek", "deepseek"), ("grok", "xai"),
-)  # fmt: skip
-"""Whose model a bare name is that begins so; all others are taken for OpenAI's."""
+from agents.llm.providers import PROVIDERS
 
 
 def full_name(written: str, *, variable: str, openai_base: str = "") -> str:
@@ -55,12 +40,19 @@ def full_name(written: str, *, variable: str, openai_base: str = "") -> str:
             return f"openai/{name}"
         if ":" in name:
             raise ConfigError(f"{variable}: {name!r} has no provider in front. Did you mean ollama/{name}?")
-        maker = next((one for family, one in _FAMILIES if name.casefold().startswith(family)), "openai")
+        maker = next(
+            (one for family, one in PROVIDERS.families.items() if name.casefold().startswith(family)), "openai"
+        )
         return f"{maker}/{name}"
-    if provider.casefold() in PROVIDERS:
+    if provider.casefold() in PROVIDERS.known:
         provider = provider.casefold()
         second = rest.partition("/")[0]
-        if provider in _MAKERS and "/" in rest and second in PROVIDERS and not (provider == "openai" and openai_base):
+        if (
+            provider in PROVIDERS.makers
+            and "/" in rest
+            and second in PROVIDERS.known
+            and not (provider == "openai" and openai_base)
+        ):
             raise ConfigError(
                 f"{variable}: {name!r} has two providers in front. Did you mean {rest} or {provider}/{rest.partition('/')[2]}?"
             )

@@ -11,36 +11,11 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from agents.core.port import Pace
-from agents.core.transport import LOOPBACK
+from agents.llm.providers import PROVIDERS
 
 WINDOW_S = 60.0  # rates count what was sent in the last so many seconds
-
-LOCAL = frozenset({"ollama", "ollama_chat", "llamafile", "lm_studio", "hosted_vllm", "vllm", "xinference", "local"})
-"""Providers, as litellm names them, that run on the user's own machines."""
-
-
-def at_home(provider: str, base: str) -> bool:
-    """Tell a provider that runs on this computer."""
-    return urlsplit(base).hostname in LOOPBACK if base else provider in LOCAL
-
-
-OTHERS = Pace(at_once=8, calls_per_minute=300)  # a provider of which nothing is known
-
-DEFAULTS: Mapping[str, Pace] = {
-    "openai": Pace(at_once=16, most_at_once=64, calls_per_minute=500),
-    "anthropic": Pace(at_once=8, calls_per_minute=50),
-    "gemini": Pace(at_once=8, calls_per_minute=150),
-    "mistral": Pace(at_once=4, calls_per_minute=60),
-    "deepseek": Pace(at_once=16, most_at_once=64),
-    "openrouter": Pace(at_once=8),
-    **dict.fromkeys(("", *LOCAL), Pace(at_once=16, most_at_once=256)),
-}
-"""About what the smallest paid plans allow; a server under an address that the user set has no name here, and how much
-it really works on at once is found out (`Places`). Tokens are not counted by default: plans differ by a factor of a
-hundred, and a provider that has enough says so by itself, which is obeyed."""
 
 
 def limits_for(
@@ -51,7 +26,9 @@ def limits_for(
     What the operator `asked` for goes before the `slots` that a server of the user's own says it has, and both before
     the defaults; of all of it this process has a `share`.
     """
-    holds = DEFAULTS.get("" if own_server else provider, OTHERS).model_dump() | ({"at_once": slots} if slots else {})
+    paces = PROVIDERS.paces
+    known = paces["own"] if own_server or provider in PROVIDERS.local else paces.get(provider, paces["others"])
+    holds = known.model_dump() | ({"at_once": slots} if slots else {})
     if slots or (asked and asked.at_once is not None):
         holds["most_at_once"] = None
     holds |= (asked or Pace()).model_dump(exclude_none=True)

@@ -4,7 +4,7 @@ A new provider is a line in one of the two tables: `web_providers.WEB` or `acade
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 
 from pydantic import SecretStr
@@ -104,17 +104,8 @@ SAMPLE_LIBRARY = RESOURCES / "examples" / "library"
 """Invented documents that ship with the program, searched when no folder of one's own is set."""
 
 
-@dataclass(frozen=True)
-class Sources:
-    """Where documents come from, and what has to be closed."""
-
-    searcher: Searcher
-    sample: bool
-    fetcher: Fetcher
-
-
-def open_sources(settings: Settings) -> Sources:
-    """Set up folders and search providers.
+def open_sources(settings: Settings) -> tuple[Searcher, bool, Fetcher]:
+    """Set up folders and search providers; gives the searcher, whether the sample is searched, and what fetches pages.
 
     Raises:
         ConfigError: a folder is missing, a retriever unknown, or a key or package not there.
@@ -136,4 +127,4 @@ def open_sources(settings: Settings) -> Sources:
         library=None if sample else library,
         sample=library if sample else None,
     )
-    return Sources(searcher=searcher, sample=sample, fetcher=fetcher)
+    return searcher, sample, fetcher

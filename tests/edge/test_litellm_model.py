@@ -23,9 +23,10 @@ from agents.core.events import TraceContext, traced
 from agents.core.port import Pace
 from agents.core.role import Message, Request
 from agents.core.transport import RetryPolicy
-from agents.llm.litellm_errors import WORDS, classify, key_variable, redact, wait_asked
+from agents.llm.litellm_errors import WORDS, classify, redact, wait_asked
 from agents.llm.litellm_model import LiteLLMModel, close, warm_up
 from agents.llm.pacing import Pacing
+from agents.llm.providers import key_variable
 from agents.llm.wire import wire_schema
 
 KEY = "sk-test-FAKE0000FAKE0000"

@@ -51,7 +51,7 @@ async def reported(folder, model):
     settings = Settings(data_dir=folder, model="offline", library=(library,), retriever=("library",))
     team = Team(
         settings, models={role.name: model or OfflineModel() for role in ROLES}, prompts=load(), sample=False,
-        searcher=open_sources(settings).searcher, blobs=BlobStore(folder), today=lambda: "2026-11-28",
+        searcher=open_sources(settings)[0], blobs=BlobStore(folder), today=lambda: "2026-11-28",
     )  # fmt: skip
     scope, _ = await team.scope(ScopingState(), QUESTION)
     job = await team.commission(Commission(brief=scope.brief(team.today())))

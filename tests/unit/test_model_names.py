@@ -73,10 +73,10 @@ def test_what_names_no_model_is_refused_with_a_way_out(written):
 
 def test_the_providers_that_are_known_are_those_of_the_library():
     from agents.llm.litellm_model import warm_up
-    from agents.llm.model_names import PROVIDERS
+    from agents.llm.providers import PROVIDERS
 
     listed = {str(getattr(one, "value", one)) for one in warm_up().provider_list}
-    assert listed == PROVIDERS
+    assert listed == PROVIDERS.known
 
 
 # ---- keys

@@ -7,7 +7,8 @@ from pydantic import ValidationError
 
 from agents.core.port import Pace
 from agents.core.settings import Settings
-from agents.llm.pacing import DEFAULTS, HeldBack, ObservedPace, Pacing, Places, RateLimiter, limits_for
+from agents.llm.pacing import HeldBack, ObservedPace, Pacing, Places, RateLimiter, limits_for
+from agents.llm.providers import PROVIDERS
 from agents.team import open_team
 
 
@@ -144,7 +145,7 @@ async def test_whoever_gives_up_waiting_leaves_the_line_in_order(clock):
 
 
 def test_what_the_operator_leaves_out_keeps_its_default_and_zero_takes_it_away():
-    default = DEFAULTS["anthropic"]
+    default = PROVIDERS.paces["anthropic"]
     asked = limits_for("anthropic", Pace(tokens_per_minute=30_000))
     assert asked == default.model_copy(update={"tokens_per_minute": 30_000})
     assert limits_for("anthropic", Pace(at_once=0, calls_per_minute=0)) == Pace(at_once=0, calls_per_minute=0)
@@ -174,7 +175,9 @@ def test_a_teams_pacing_keeps_to_its_share_among_the_live_workers(tmp_path):
 
 
 def test_every_provider_has_a_cap_on_requests_at_once_by_default():
-    assert all(limits_for(provider).at_once for provider in [*DEFAULTS, "a provider nobody knows"])
+    assert all(
+        limits_for(provider).at_once for provider in [*PROVIDERS.paces, *PROVIDERS.local, "a provider nobody knows"]
+    )
     assert limits_for("openai", own_server=True).calls_per_minute is None
 
 
