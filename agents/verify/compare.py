@@ -67,9 +67,12 @@ def compare(mine: ParsedSentence, source: ParsedText, language: str, known: froz
     ]
     cues = mine.scope.cues or (near and near[0].scope.cues)
     for at in lost if near and not cues and not turned else ():
-        contrary = negated(mine.roots[at]) | (opposites(mine.roots[at]) if best >= ENOUGH else frozenset())
-        if contrary := contrary & {*near[0].roots}:
-            theirs = near[0].words[near[0].roots.index(min(contrary))]
+        one, word = mine.roots[at], mine.words[at]
+        contrary = negated(one) | negated(word) | (opposites(one) if best >= ENOUGH else frozenset())
+        beside = zip(near[0].roots, near[0].words, strict=True)
+        if theirs := min(
+            (its for root, its in beside if root in contrary or one in negated(root) | negated(its)), default=""
+        ):
             findings.append(found("contradicted", "other", language, ours=mine.words[at], theirs=theirs))
     said = [unit for unit in near if unit.figures or not mine.figures]
     if said and all(_speaks_of_another(mine, unit, language) for unit in said):

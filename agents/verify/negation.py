@@ -19,6 +19,7 @@ _BOTH_SIDES = frozenset("pending planned proposed discussion review".split())
 """Last words of cues that leave open what stands before them too: the bridge is planned."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _PHRASE = re.compile(r"[^\W\d_]+'?")
+_ONLY_THAT = re.compile(r",?(?:\s+(?:that|dass|que|che|dat|att|что|що|że|že))?\s*", re.IGNORECASE)
 _UNSPACED_BEFORE = re.compile(
     r"(?<![并無无不])(?:[未没沒不无無非](?![过過断斷仅僅论論])[有能会會再是曾得獲获予被]?|ไม่\w{0,3})$"
 )
@@ -78,8 +79,10 @@ def is_cut_from_negation(before: str, after: str) -> bool:
     beside = _WORD.findall(lang.cue("no_denial").sub(" ", clause).casefold().replace("’", "'"))[-3:]
     if re.search(rf"\b(?:{lang.alternatives('denying')})(?:\W+\w+){{0,2}}\W*$", clause, re.IGNORECASE):
         return True
-    told = lang.cue("unproven").finditer(clause)
-    if any(one.end() == len(clause.rstrip()) for one in told) or re.match(r" *(?:nicht|nie|niemals)\b", after, re.I):
+    told = (one for cue in ("unproven", "false") for one in lang.cue(cue).finditer(before[-200:]))
+    if any(_ONLY_THAT.fullmatch(before[-200:], one.end()) for one in told) or re.match(
+        r" *(?:nicht|nie|niemals)\b", after, re.I
+    ):
         return True
     language = language_of(before[-2_000:] + after[:500]) if beside else "en"
     return any(is_cue(word, language) for word in beside)
@@ -217,10 +220,12 @@ def alike(one: str, other: str) -> bool:
 @lru_cache(maxsize=32_768)
 def negated(word: str) -> frozenset[str]:
     """Give a root with each beginning that denies it, or without the one that it has: `unsafe` for `safe`."""
+    openings = lang.words("contrary_beginnings") if len(word) > 3 else ()
+    bare = {word.removeprefix(opening) for opening in openings if word.startswith(opening) and len(word) > 6}
+    longer = {opening + word for opening in openings}
     return frozenset(
-        word.removeprefix(opening) if word.startswith(opening) and len(word) > 6 else opening + word
-        for opening in (lang.words("contrary_beginnings") if len(word) > 3 else ())
-    )
+        bare or longer | {root(one) for one in longer}
+    )  # a longer word may be cut where a short one is not
 
 
 @lru_cache(maxsize=32_768)
