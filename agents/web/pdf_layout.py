@@ -9,7 +9,7 @@ from itertools import accumulate, chain, groupby, pairwise
 from statistics import median
 
 from agents.nlp.tokens import UNSPACED
-from agents.web.table_rows import records
+from agents.web.table_rows import records, stripes
 
 _MIN_ROWS = 4  # rows with text on both sides of a gap, from which it parts columns
 _MIN_WORDS = 4  # words in the middling row of a column; cells of tables have fewer
@@ -373,10 +373,10 @@ def _rows(lines: Sequence[Line]) -> dict[int, str]:
         pairs = list(zip(tops, told, strict=False))
         if len(tops) == len(told) > 1 and all(one.counts(other) for one, other in pairs):
             written |= {at: "\n".join(f"{one.text()} {other.text()}" for one, other in pairs), at + 1: ""}
-    for rows in filter(None, _tables(lines)):
+    for rows in (one for one in _tables(lines) if one and not _is_prose(lines, one)):
         tight = {row[0]: lines[row[0]].parted(_TIGHT_GAP) for row in rows}
         wrapped = [lines[at] for row in rows for at in row[1:]]
-        columns = _columns([*_without_spanning(list(tight.values())), *wrapped])
+        columns = stripes((cell.left, cell.right) for cell in (*_without_spanning(list(tight.values())), *wrapped))
         wide = [at for at in tight if len(lines[at].cells) > 1]
         if len(rows) >= (2 if wide else 3) and len(columns) >= max(map(len, tight.values())):
             table = [_row([*tight[at], *(lines[one] for one in more)], columns) for at, *more in rows]
@@ -386,13 +386,23 @@ def _rows(lines: Sequence[Line]) -> dict[int, str]:
     return written
 
 
+def _is_prose(lines: Sequence[Line], rows: Sequence[Sequence[int]]) -> bool:
+    """Tell a narrow column with wide spaces and no figures: the line beside it reaches from edge to edge as well."""
+    first, last = rows[0][0], rows[-1][-1]
+    near = [pair for pair in (lines[max(0, first - 1) : first + 1], lines[last : last + 2]) if len(pair) == 2]
+    is_wide = any(
+        abs(a.left - b.left) + abs(a.right - b.right) < 1 and a.bottom - b.bottom < _WRAPPED * a.height for a, b in near
+    )
+    return is_wide and not any(_DIGITS.search(line.text()) for line in lines[first : last + 1])
+
+
 def _without_spanning(table: Sequence[Sequence[Line]]) -> list[Line]:
     """Leave out cells that stand over several cells of another row, such as a head over several columns."""
-
-    def spans(cell: Line, row: Sequence[Line]) -> bool:
-        return sum(cell.left <= one.right and cell.right >= one.left for one in row) > 1
-
-    return [cell for cell in chain(*table) if not any(spans(cell, row) for row in table)]
+    return [
+        cell
+        for cell in chain(*table)
+        if all(sum(cell.left <= one.right and cell.right >= one.left for one in row) < 2 for row in table)
+    ]
 
 
 def _tables(lines: Sequence[Line]) -> Iterator[list[list[int]]]:
@@ -444,17 +454,6 @@ def _row(cells: Iterable[Line], columns: Sequence[tuple[float, float]]) -> list[
         for n in more:  # it stands over these as well
             texts[n] = texts[n] or None
     return texts
-
-
-def _columns(cells: Sequence[Line]) -> list[tuple[float, float]]:
-    """Give the upright stripes that cells of one table fill together."""
-    columns: list[tuple[float, float]] = []
-    for cell in sorted(cells, key=lambda one: one.left):
-        if columns and cell.left <= columns[-1][1]:
-            columns[-1] = columns[-1][0], max(columns[-1][1], cell.right)
-        else:
-            columns.append((cell.left, cell.right))
-    return columns
 
 
 def _right_edges(lines: Sequence[Line], width: float) -> list[float]:

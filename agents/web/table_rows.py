@@ -180,3 +180,14 @@ def _first_row(rows: Sequence[Row]) -> int:
     if max(filled, default=0) < 2:
         return 0
     return next((at for at, count in enumerate(filled[:_HEAD_WITHIN]) if count > 1), 0)
+
+
+def stripes(cells: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Give the upright stripes that cells of one table, each from its left to its right edge, fill together."""
+    columns: list[tuple[float, float]] = []
+    for left, right in sorted(cells):
+        if columns and left <= columns[-1][1]:
+            columns[-1] = columns[-1][0], max(columns[-1][1], right)
+        else:
+            columns.append((left, right))
+    return columns

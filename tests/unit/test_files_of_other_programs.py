@@ -33,6 +33,7 @@ def page(body, head=""):
             "Costs; Item: Repair of the north gate and its hinges after the flood; 2019: (83); 2020: 12; 2021: 7."]),
         ("rules-of-cells", [f"{DAM}\n", "Place: Quellin; Boats: 412.\nPlace: Sarn; Loss: 12.5.\n"]),
         ("chart", ["\n412\n"]),
+        ("narrow-column", ["The extraordinarily complicated reconstruction of the northernmost navigation channel considerably"]),
         ("arabic", ["اكتمل سد كويلن عام 1962 وكلف 83 مليون غيلدر، وغرق 412 منزلا."]),
     ],
 )  # fmt: skip
