@@ -219,10 +219,8 @@ async def purge(
     days: Annotated[float, typer.Option(help="Days that they have been over, at least.", min=0)],
 ) -> None:
     """Delete jobs that have been over for some days, with events and reports, and the texts that no other job uses."""
-    from agents.jobs import retention
-
-    gone = await retention.purge(store, days)
-    texts = await retention.sweep(store, _blobs(store))
+    gone = await store.purge(days)
+    texts = await store.sweep(_blobs(store))
     say(f"deleted: {gone} of the jobs, {texts} of the texts")
 
 

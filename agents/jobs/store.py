@@ -3,10 +3,11 @@
 Texts in the database: for several machines, which share no folder.
 """
 
+import logging
 import uuid
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
@@ -29,6 +30,8 @@ from agents.jobs.config import session_of
 from agents.jobs.database import Database
 from agents.jobs.schema import Row
 from agents.research.steering import Steering
+
+log = logging.getLogger(__name__)
 
 
 def now() -> datetime:
@@ -101,6 +104,9 @@ EVENTS, COMMANDS = "dossier_events", "dossier_commands"
 DONE = "done"  # the answer to a command that was done
 WHEN_ENDED = ("task:plan", "task:challenge")
 """Commands that begin the next attempt: they wait until the present one has ended."""
+MANY = 200  # jobs deleted in one transaction, and names asked for in one query
+GRACE = timedelta(days=1)
+"""Age from which an unused text is swept out: one is put a moment before the step that names it is written down."""
 BY_AGE = (tables.jobs.c.created.desc(), tables.jobs.c.id.desc())
 
 
@@ -309,6 +315,37 @@ class Store:
     async def answered(self, command_id: int) -> str:
         command = tables.commands.c
         return await self.text(sa.select(command.outcome).where(command.id == command_id)) or ""
+
+    # ---- how long things stay
+
+    async def purge(self, days: float, before: Callable[[str, int], Awaitable[None]] | None = None) -> int:
+        """Delete jobs that have been over for some days, with events, reports and all; says how many there were.
+
+        Id and attempt of each are told `before` it is deleted.
+        """
+        gone, jobs, until = 0, tables.jobs.c, now() - timedelta(days=days)
+        query = sa.select(jobs.id, jobs.attempt).where(jobs.status.in_(OVER), jobs.updated < until)
+        while old := await self.rows(query.order_by(jobs.updated).limit(MANY)):
+            for row in old:
+                if before is not None:
+                    await before(row["id"], row["attempt"])
+            gone += await self.delete([row["id"] for row in old])
+        return gone
+
+    async def sweep(self, blobs: BlobStore) -> int:
+        """Delete the texts that no job uses any more; says how many there were."""
+        gone = await blobs.sweep(partial(self.among, tables.text_uses.c.hash), now() - GRACE)
+        if gone:
+            log.info("%d texts that no job uses any more were deleted", gone)
+        return gone
+
+    async def among(self, column: sa.Column[str], names: Collection[str]) -> set[str]:
+        """Tell which of some names stand in a column."""
+        wanted, found = sorted(names), set[str]()
+        for start in range(0, len(wanted), MANY):
+            query = sa.select(column).where(column.in_(wanted[start : start + MANY])).distinct()
+            found |= set(await self.texts(query))
+        return found
 
     # ---- workers
 

@@ -27,7 +27,7 @@ from agents.contracts.frozen import Said
 from agents.contracts.report import OVER, BlockedReason, JobTask, Outcome, ReportDocument
 from agents.core.errors import BadRequest, DossierError, ModelError
 from agents.core.events import JobChanged, Noted, ReportWritten, TraceContext, traced
-from agents.jobs import retention
+from agents.jobs import schema as tables
 from agents.jobs.attempt import ROOT, Attempt
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.changes import applied, changed
@@ -35,7 +35,6 @@ from agents.jobs.config import this_process
 from agents.jobs.ctx import RunCtx
 from agents.jobs.job import Job
 from agents.jobs.register import OPEN, UNWIND_S, Register
-from agents.jobs.schema import rows_of
 from agents.jobs.store import DONE, StoredCommand, now
 
 if TYPE_CHECKING:
@@ -197,7 +196,7 @@ class Worker:
             job.run.emit("job#ended", JobChanged(status="done", stage="completed"))
 
     async def save(self, job: Job, outcome: Outcome, document: ReportDocument) -> None:
-        rows = rows_of(job.id, job.run.attempt, outcome, document)
+        rows = tables.rows_of(job.id, job.run.attempt, outcome, document)
         if not await self.store.save_outcome(job.id, job.run.attempt, rows):
             job.run.halt()
             raise asyncio.CancelledError
@@ -428,13 +427,13 @@ class Worker:
             self.register.forget(job_id)
             await self.engine.forget(job_id, attempt)
 
-        return await retention.purge(self.store, days, before)
+        return await self.store.purge(days, before)
 
     async def sweep(self) -> int:
         """Delete what deleted jobs left behind: texts that nobody uses, and what the engine still knows of them."""
         ended = await self.engine.ended()
-        known = await retention.known_jobs(self.store, {job_id for job_id, _ in ended})
+        known = await self.store.among(tables.jobs.c.id, {job_id for job_id, _ in ended})
         for job_id, attempt in ended:
             if job_id not in known:
                 await self.engine.forget(job_id, attempt)
-        return await retention.sweep(self.store, self.blobs)
+        return await self.store.sweep(self.blobs)
