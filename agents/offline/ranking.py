@@ -201,10 +201,12 @@ class Ranking:
     def wanted(self, question: str, objective: str = "", language: str | None = None) -> Wanted:
         """Make a question ready: its words with weights, those of the objective beside it."""
         own = distinct(question, language)
-        around = tuple(term for term in distinct(objective, language) if term not in own)
-        leaning = bool(around) and (leans_on_another(question) or set(own) <= frame())
+        more = tuple(term for term in distinct(objective, language) if term not in own)
+        leaning = bool(more) and (leans_on_another(question) or set(own) <= frame())
         named = names(f"{question} {objective}", language)
         scope = frozenset(term for name in named for term in distinct(name, language))
+        # Beside names, what the other parts of the question ask is no part of an answer to this one.
+        around = more if leaning else tuple(term for term in more if term in scope)
         lookup = bool(opening("lookup").match(question) and names(question)) and not leaning
         dates = frozenset() if lookup else frozenset(str(year) for year in years_in(f"{question} {objective}"))
         weights = {}
@@ -213,9 +215,7 @@ class Ranking:
             weight *= _NAME_WEIGHT if term in scope else 1.0
             weights[term] = weight * (1.0 if leaning or term in own else _CONTEXT_WEIGHT)
         core = frozenset((*own, *around) if leaning else own) - frame() - dates
-        # What other parts of the question ask is no part of an answer to this one.
-        asked = [weight for term, weight in weights.items() if leaning or term in own]
-        total = sum(sorted(asked, reverse=True)[:_TELLING])
+        total = sum(sorted(weights.values(), reverse=True)[:_TELLING])
         return Wanted(question, weights, named, core if core <= scope else core - scope, lookup, total)
 
     def _weight(self, term: str, absent: float) -> float:

@@ -334,7 +334,8 @@ def _summed_up(
     ]
     told_already = frozenset[int]().union(used, *(unit.numbers for unit in chosen))
     answering = [unit for number in asked.facts for unit in found if number in unit.numbers]
-    plain = not is_linked(asked.part) and all(part.kind in LOOKUPS for part in parts_of(asked.part))
+    parts = parts_of(asked.part)
+    plain = not is_linked(asked.part) and all(part.kind in LOOKUPS or not part.names for part in parts)
     if plain:
         disputed = frozenset[int]().union(*map(_numbers, disputes))
         answering.sort(key=lambda unit: (_points_away(unit.text), not unit.numbers & disputed))

@@ -218,6 +218,9 @@ class Making:
             if gate.passed or gate.reached is None:
                 continue
             if gate.name == CONFIDENCE_GATE:
+                done, asked = questions_answered(truth.answers)
+                if asked and gate.reached * asked >= gate.wanted * done:
+                    continue  # it is what is not answered that lowers it, and that is told by itself
                 yield f"{said.confidence.format(value=round(gate.reached)).rstrip('.。')} (< {gate.wanted:g})."
             elif gate.name == RATIO_GATE and not unverified(truth):
                 stating = [check for check in truth.checks if check.replaced_by != "" and check.verdict != "no_fact"]

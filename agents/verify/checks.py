@@ -255,7 +255,8 @@ def _stance(claim: str, fact: str, language: str, context: tuple[str, ...]) -> S
         # The more of the claim the fact has, the surer it speaks of the same and not of something beside it.
         rest = max(one.context for one in compared)
         return StanceVerdict("contradicts", _rounded(0.1 + 0.4 * (best + rest)), verdict.reasons)
-    if keys & _LIMITS and best >= RELATED and verdict.verdict != "supported":
+    # A row of a table says neither `only` nor `perhaps`: that it lacks them limits nothing.
+    if keys & _LIMITS and best >= RELATED and verdict.verdict != "supported" and not rows[1]:
         return StanceVerdict("qualifies", _rounded(best), verdict.reasons)
     if verdict.verdict == "partly" and any(unit.scope.cues for unit in source.units) and not mine.units[0].scope.cues:
         return StanceVerdict("qualifies", _rounded(best), verdict.reasons)

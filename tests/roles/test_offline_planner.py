@@ -99,6 +99,8 @@ def test_what_scoping_counted_is_what_is_planned() -> None:
     ("asked", "before", "written"),
     [
         ("How reliable are they?", "Do heat pumps in Norway save money", "How reliable are heat pumps?"),
+        ("How reliable were they?", "Did the heat pumps save tenants money", "How reliable were the heat pumps?"),
+        ("When were they?", "Which tornado outbreaks hit West Virginia", "When were the tornado outbreaks?"),
         ("How was it measured?", "How warm was the water", "How was the water measured?"),
         ("Who built it?", "How long is the Ostrau tunnel", "Who built the Ostrau tunnel?"),
         ("What did it cost?", "When was the Velsmar Bridge built", "What did the Velsmar Bridge cost?"),

@@ -419,6 +419,11 @@ def test_figures_of_the_whole_report_stand_in_methodology_and_not_again_among_th
     said = "\n".join(document.limitations)
 
     assert "The confidence of this report is 33 of 100 (< 70)." in document.grade_reasons
+    half = tuple(
+        QuestionAnswer(question=f"{one}?", status=one, asked=True) for one in ("answered", "not_found", "not_found")
+    )
+    told = world.document(truth=truth.model_copy(update={"answers": half})).grade_reasons
+    assert not any("33 of 100" in one for one in told), "the open questions lower it, and are told by themselves"
     assert "33 of 100" not in said
     assert "English only." not in said
     assert "1 of 1 claim rests on less evidence" in said

@@ -336,7 +336,15 @@ def answer_of(part: reader.Question, rows: Sequence[Told]) -> tuple[AnswerStatus
             row for some in zip_longest(*(good for _, good in each)) for row in some if row
         ]
     rows = _named_by_their_documents(part, rows)
-    rows = sorted(rows, key=lambda row: (not reader.is_named(part, row.title), -share(part.matter, row.quote)))
+    own = part.text.casefold().rstrip("?")  # of equals, what was read for this very part comes first
+    rows = sorted(
+        rows,
+        key=lambda row: (
+            not reader.is_named(part, row.title),
+            -share(part.matter, row.quote),
+            own not in row.topic.casefold(),
+        ),
+    )
     about = [row for row in rows if is_about(part, row.quote, row.title, row.head)]
     good: list[Told] = []
     near: list[Told] = []
