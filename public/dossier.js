@@ -352,7 +352,7 @@ function fill(box, chip, q) {
   const since = q.known_since && t('known since {date}', { date: q.known_since });
   head.replaceChildren(
     tag,
-    make('span', 'ds-pop-why', [q.verdict_reason || q.note, since].filter(Boolean).join(' · ')),
+    make('span', 'ds-pop-why', [q.why || q.note, since].filter(Boolean).join(' · ')),
     head.querySelector('.ds-pop-close'),
   );
 

@@ -58,6 +58,8 @@ class _Report:
         self.making, self.outcome, self.truth = making, making.outcome, making.outcome.truth
         self.words, self.brief = making.words, making.outcome.contract.brief
         planned = (part.title for plan in self.outcome.contract.plans for part in plan.root.leaves())
+        self._quoted = set[str]()
+        """Facts that were put beside what they contradict."""
         self.composer = Composer(
             (*self.outcome.findings, *self.outcome.counter),
             self.brief.language,
@@ -147,7 +149,7 @@ class _Report:
     def _compose(self) -> None:
         composer, findings, frame = self.composer, self.outcome.findings, self.frame
         composer.prose(frame.summary if frame else self._summary_by_code())
-        composer.own(*self._other_side())
+        composer.own(*self._other_side(0))
         missing = [one for one in self.truth.answers if one.status == "not_found"]
         composer.own(*introduced("", self._unanswered(missing)))
         if len(findings) == 1 and findings[0].children:
@@ -186,18 +188,18 @@ class _Report:
         items = tuple((Paragraph(sentences=(_stated(fact),)),) for fact in facts)
         return Body(blocks=(Listing(items=items),)) if items else ""
 
-    def _other_side(self) -> Iterator[Block]:
-        """Quote what stands against the summary where sources contradict each other and it tells only one side."""
+    def _other_side(self, start: int) -> Iterator[Block]:
+        """Quote what stands against the blocks from one on, where sources contradict each other and they tell one side only."""
         composer, (opening, closing) = self.composer, self.words.quotes
-        told, quoted = set(composer.body().facts()), set()
+        told = set(Body(blocks=tuple(composer.blocks[start:])).facts())
         for claim in self.truth.claims:
             sides = [[one for one in claim.evidence if one.stance == stance] for stance in ("supports", "contradicts")]
             silent = [side for side in sides if told.isdisjoint(one.fact_id for one in side)]
             if claim.verdict not in ("contested", "refuted") or len(silent) != 1:
                 continue
             other = next((one for one in silent[0] if composer.source_of(one.fact_id)), None)
-            if other and other.fact_id not in quoted:
-                quoted.add(other.fact_id)
+            if other and other.fact_id not in self._quoted:
+                self._quoted.add(other.fact_id)
                 said = self.words.other_side.format(words=f"{opening}{shortened(other.quote)}{closing}")
                 sentence = composer.cited(Sentence(inline=(Words(text=said),), facts=(other.fact_id,)))
                 # The words of the source themselves.
@@ -214,7 +216,9 @@ class _Report:
         if not _same_title(node.title, above):
             composer.heading(level, node.title)
         if prose:
+            start = len(composer.blocks)
             composer.prose(prose, level=level + 1)
+            composer.own(*self._other_side(start))
         elif not node.children:
             note = self._note(node) if node.status in ("failed", "stopped", "partial") else ""
             said = words.section_missing.format(note=_sentence(note)) if note else words.section_empty

@@ -11,6 +11,7 @@ Quality gates: figures that code checks. What falls short is said, never hidden,
 import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding
@@ -49,6 +50,10 @@ PER_BRANCH = 2
 ENOUGH_PLANNED = 4
 MAX_FACTS_PER_CLAIM = 12
 """Facts whose stance on one claim is asked: those that share most telling words with it."""
+MAX_DISPUTED = 3
+"""Claims on which the words that were read contradict each other, whatever the plan brought."""
+SAME_WORDS = 0.6
+"""Share of words in common, figures aside, from which statements are held against each other."""
 SAME_CLAIM = 0.8
 MAX_CLAIM_CHARS = 260
 
@@ -67,16 +72,22 @@ def planned_claims(plan: Plan) -> tuple[PlannedClaim, ...]:
 
 
 def claims_of(query: str, planned: Sequence[PlannedClaim], finding: Finding) -> tuple[PlannedClaim, ...]:
-    """List the claims of one query: the plan's, then what reading brought up, each said once."""
+    """List the claims of one query, each said once: the plan's, what sources contradict each other on, what they state."""
     found: list[PlannedClaim] = []
     for claim in planned:
         _add(found, claim.text, claim.leaves)
+    conflicts, most = disputed(query, finding), len(found) + MAX_DISPUTED
+    for fact, _ in conflicts:
+        if len(found) < most:
+            _add(found, fact.statement, ())
+    other_side = {fact.id for _, fact in conflicts}
     if len(found) < ENOUGH_PLANNED:
         rests_on, spoken, most = _answering(query, finding), language_of(query, asked=True), len(found) + MAX_DISCOVERED
         for branch in finding.children or (finding,):
             told = (fact for fact in branch.all_facts() if rests_on is None or fact.id in rests_on)
+            told = (fact for fact in told if fact.id not in other_side)
             enough = min(most, len(found) + PER_BRANCH)
-            for fact in sorted(told, key=lambda fact: (-_weight(fact), fact.id)):
+            for fact in sorted(told, key=lambda fact: (-_asked(query, fact), -_weight(fact), fact.id)):
                 alone = stands_alone(fact.statement) and language_of(fact.statement) == spoken
                 if len(found) < enough and _weight(fact) > 1 and alone:
                     _add(found, fact.statement, (branch.title,))
@@ -89,6 +100,31 @@ def _answering(query: str, finding: Finding) -> frozenset[str] | None:
         return None
     rows = told_by(*held_by(finding))
     return frozenset(row.fact for part in parts_of(query) for row in answer_of(part, rows)[1])
+
+
+def disputed(query: str, finding: Finding) -> list[tuple[Fact, Fact]]:
+    """List statements on what is asked, the most asked first, each with one of another source that contradicts it.
+
+    Of each two the shorter one comes first: it says what the other denies.
+    """
+    facts, cards = held_by(finding)
+    alone = [fact for fact in facts if _asked(query, fact) and stands_alone(fact.statement)]
+    words = {fact.id: frozenset(one for one in content_words(fact.quote) if not one.isdigit()) for fact in alone}
+    found: list[tuple[Fact, Fact]] = []
+    for one, other in combinations(sorted(alone, key=lambda fact: (len(fact.statement), fact.id)), 2):
+        shared_words, all_words = words[one.id] & words[other.id], words[one.id] | words[other.id]
+        if one.source_id == other.source_id or len(shared_words) < SAME_WORDS * len(all_words):
+            continue
+        when, then = years_in(one.quote), years_in(other.quote)
+        if one.quote != other.quote and (when & then or not (when and then)):
+            held = held_against(one.statement, other, cards[other.source_id], language_of(one.statement))
+            found += [(one, other)] if held.stance == "contradicts" else []
+    return sorted(found, key=lambda pair: -_asked(query, pair[0]))
+
+
+def _asked(query: str, fact: Fact) -> float:
+    """Give the share that a fact's words have of what a part of the query asks about its subject."""
+    return max((share(part.matter, fact.quote) for part in parts_of(query) if part.matter), default=0.0)
 
 
 def _add(found: list[PlannedClaim], text: str, leaves: tuple[str, ...]) -> None:
