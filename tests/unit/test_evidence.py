@@ -133,6 +133,27 @@ def test_a_planned_claim_without_a_word_of_what_is_asked_is_none():
     assert [claim.text for claim in claims] == ["The ferry was closed on 12 days."]
 
 
+def test_claims_are_what_sources_contradict_each_other_on_then_what_is_asked_most():
+    said = (
+        ("a", "In 2018 the Orvane ferry was closed on 12 days."),
+        ("b", "In 2018 the Orvane ferry was closed on 12 days."),
+        ("c", "Contrary to reports, in 2018 the Orvane ferry was closed on 30 days, not on 12."),
+        ("d", "In 2019 the Orvane ferry was closed on 30 days."),
+        ("e", "In 2018 the wages of the Orvane ferry were 30 crowns."),
+    )
+    facts = tuple(
+        fact(quote).model_copy(update={"id": f"f{name}", "source_id": name, "confidence": 0.5 + 0.1 * number})
+        for number, (name, quote) in enumerate(said)
+    )
+    cards = tuple(card(url=f"https://{name}.example/").model_copy(update={"id": name}) for name, _ in said)
+    finding = Finding(path="job/0", title="Closures", role="leaf", status="done", facts=facts, sources=cards)
+    query = "How did the number of days on which the Orvane ferry was closed change, and what explains it?"
+
+    claims = claims_of(query, (), finding)
+
+    assert [claim.text for claim in claims] == [said[0][1], said[3][1], said[4][1]], "the other side is none"
+
+
 def flat(query, *claims):
     leaf = Leaf(title="Closures", objective=query, questions=(query,), searches=("ferry",))
     root = Node(title="Closures", objective=query, children=(leaf,))

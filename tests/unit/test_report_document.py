@@ -18,6 +18,7 @@ from agents.report.composer import Composer
 from agents.report.document import build
 from agents.report.html_export import to_html
 from agents.report.wording import LOCALES, languages, wording
+from agents.research.writing.verify_report import verify
 from tests.unit import report_world as world
 
 
@@ -380,6 +381,36 @@ def test_a_summary_that_tells_one_of_two_contradicting_figures_quotes_the_other(
     opening = document.markdown.partition("## ")[0]
 
     assert ("Another source says otherwise: “Freight moved by road.”[2]" in opening) == said
+
+
+def test_a_section_that_tells_one_of_two_contradicting_figures_quotes_the_other_below_it_once():
+    evidence = tuple(
+        Evidence(fact_id=one.id, source_id=one.source_id, domain="a", stance=stance, strength=0.9, quote=one.quote)
+        for one, stance in ((world.F3, "supports"), (world.F4, "contradicts"))
+    )
+    claim = Claim(id="c1", text="Prices rose.", verdict="contested", evidence=evidence)
+    text = world.document(truth=Truth(claims=(claim,))).markdown
+    section = text.partition("## Closures")[2].partition("\n## ")[0]
+
+    said = "Another source says otherwise: “Freight moved by road.”"
+    assert (said in section, text.count(said)) == (True, 1)
+
+
+class Here:
+    """Carries out a step at once."""
+
+    async def call(self, kind, key, fn, *args, gives, pool):
+        return await fn(*args)
+
+
+async def test_a_sentence_that_rests_on_another_source_than_when_its_section_was_checked_is_checked_again():
+    draft = world.document()
+    first = next(one for one in draft.sentences if one.facts)
+    known = SentenceCheck(text=first.text, facts=(world.F2.id,), verdict="supported")
+
+    found = await verify(Here(), None, draft, (world.TOP,), (known,), ask_model=False)
+
+    assert [check.facts for check in found.checks if check.text == first.text] == [first.facts]
 
 
 @pytest.mark.parametrize("section", ["Freight", ""])

@@ -145,14 +145,18 @@ async def verify(
     """
     facts = {fact.id: fact for finding in findings for fact in finding.all_facts()}
     cards = {card.id: card for finding in findings for card in finding.all_sources()}
-    before, language = {check.text: check for check in known}, draft.language
-    new = tuple(sentence for sentence in draft.sentences if sentence.text not in before)
+    language = draft.language
+    mended = {check.text: check for check in known if check.replaced_by is not None}
+    # In a whole report a sentence may rest on another source than in its section, where that one says the same earlier.
+    before = {(check.text, check.facts): check for check in known}
+    new = tuple(one for one in draft.sentences if one.text not in mended and (one.text, one.facts) not in before)
     found = await ctx.call("check", "code", _check_all, new, facts, cards, language, gives=Checks, pool="local")
     checks = list(found.checks)
     if ask_model and found.unsure:
         await _second_opinion(ctx, context, checks, found.unsure, facts, language)
-    every = before | {check.text: repaired(check, facts, language) for check in checks}
-    return Checks(checks=tuple(every[sentence.text] for sentence in draft.sentences if sentence.text in every))
+    every = mended | {check.text: repaired(check, facts, language) for check in checks}
+    done = (every.get(one.text) or before.get((one.text, one.facts)) for one in draft.sentences)
+    return Checks(checks=tuple(filter(None, done)))
 
 
 async def _second_opinion(
