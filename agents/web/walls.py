@@ -51,8 +51,8 @@ _NEAR = 3  # words of a notice within which two are a pair
 _FEW = 3  # words of notices below which a page may be anything ("Page 1"), unless it pairs them or speaks to its reader
 _SIZE = 16  # words from which a page is no shorter than others
 # What counts for a notice, and against one, as it parted some 500 notices from honest short pages.
-_PAIRED, _ADDRESSED, _ASKED, _HOST_NAMED, _HEADED, _FIELDS = 0.95, 0.45, 0.4, 1.0, 0.35, 0.1
-_LENGTH, _FIGURED, _FRAMED, _ARTICLE, _LEAST = 0.9, 0.3, 0.8, 0.6, 0.15
+_PAIRED, _ADDRESSED, _ASKED, _HOST_NAMED, _HEADED, _FIELDS = 0.85, 0.5, 0.3, 1.2, 0.4, 0.15
+_LENGTH, _FIGURED, _FRAMED, _ARTICLE, _LEAST = 0.95, 0.3, 1.0, 0.8, 0.14
 
 
 _FIGURE = re.compile(
@@ -191,7 +191,7 @@ def asks_consent(text: str) -> bool:
 
 
 def _paywall(markup: str, names: str, text: str) -> Wall | None:
-    paragraphs = text.split("\n\n")
+    paragraphs = _body(names, text).split("\n\n")
     # Demands stand at the end; in the middle of a text they are what it tells of.
     last = paragraphs[-6:] if _SIGNS["pay_markup"].search(markup) else paragraphs[-2:]
     if not any(_demands(paragraph) for paragraph in last):
