@@ -72,7 +72,7 @@ async def test_status_and_stage_are_those_of_the_seed(site, http):
     }  # fmt: skip
     told = (await http.post("/research/jobs", json={"query": TASK})).json()
     job = site.team.jobs.get(told["job_id"], "local")
-    await asyncio.wait_for(job.wait(), 20)
+    await asyncio.wait_for(job.wait(), 60)
     passed = [one.event.stage for one in job.run.events if one.event.kind == "job"]
     order = [stage for at, stage in enumerate(passed) if stage not in passed[:at]]
     assert order[0] == "planning"
@@ -103,7 +103,7 @@ async def test_a_stream_that_is_left_does_not_stop_a_job_that_was_posted(put, ht
     await anext(watching)
     await watching.aclose()
     gate.open.set()
-    await asyncio.wait_for(job.wait(), 20)
+    await asyncio.wait_for(job.wait(), 60)
     assert job.status == "done"
 
 

@@ -117,7 +117,7 @@ async def test_every_command_of_the_page_gives_what_stands_below_it(put, http, t
             model.open.clear()
             model.left = 1
         elif "/nodes/" in command:
-            await asyncio.wait_for(model.some.wait(), 10)
+            await asyncio.wait_for(model.some.wait(), 60)
         elif "/events" in command:
             model.open.set()
         elif "/restart" in command or "/cancel" in command:

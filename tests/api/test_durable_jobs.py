@@ -28,7 +28,7 @@ async def searching(job):
             return
 
 
-async def until(what, seconds=20):
+async def until(what, seconds=60):
     async with asyncio.timeout(seconds):
         while not (found := await what()):  # noqa: ASYNC110
             await asyncio.sleep(0.02)

@@ -21,7 +21,7 @@ KEY = {"Idempotency-Key": "order 17"}
 
 async def ended(site, job_id):
     job = await site.team.jobs.find(job_id, "local")
-    await asyncio.wait_for(job.wait(), 20)
+    await asyncio.wait_for(job.wait(), 60)
     return job
 
 
@@ -147,7 +147,7 @@ async def test_a_connection_that_breaks_does_not_end_a_run_that_has_a_key(put):
     await anext(stream)
     await stream.aclose()
     gate.open.set()
-    await asyncio.wait_for(job.wait(), 20)
+    await asyncio.wait_for(job.wait(), 60)
     assert job.status == "done"
 
 
@@ -195,7 +195,7 @@ async def test_another_question_or_other_bounds_are_no_reason_to_take_a_run_up(s
         _, strange = await taken_up(site.team, TASK, RunOptions(), "somebody")
         assert len({job.id, other.id, strange.id}) == 3
         for one in (other, strange):
-            await asyncio.wait_for(one.wait(), 20)
+            await asyncio.wait_for(one.wait(), 60)
 
 
 async def test_two_who_ask_the_same_at_once_get_a_run_each(stored):
@@ -205,7 +205,7 @@ async def test_two_who_ask_the_same_at_once_get_a_run_each(stored):
         (_, one), (_, two) = [await taken_up(site.team, TASK, RunOptions(), "local") for _ in range(2)]
         assert one.id != two.id
         for job in (one, two):
-            await asyncio.wait_for(job.wait(), 20)
+            await asyncio.wait_for(job.wait(), 60)
 
 
 async def test_a_call_from_python_keeps_its_job_in_the_data_folder(tmp_path, monkeypatch):

@@ -14,7 +14,7 @@ from tests.api.conftest import TASK, FlatWorker, Gate
 async def finished(site, http):
     told = (await http.post("/run", json={"task": TASK, "async": True})).json()
     job = site.team.jobs.get(told["job_id"], "local")
-    await asyncio.wait_for(job.wait(), 20)
+    await asyncio.wait_for(job.wait(), 60)
     return job
 
 
@@ -61,7 +61,7 @@ async def test_each_message_is_made_once_for_many(put, http, monkeypatch):
     watchers = [asyncio.create_task(text_of(job)) for _ in range(10)]
     await asyncio.sleep(0)
     gate.open.set()
-    told = await asyncio.wait_for(asyncio.gather(*watchers), 20)
+    told = await asyncio.wait_for(asyncio.gather(*watchers), 60)
     assert made == list(range(1, len(job.run.events) + 1))
     assert all(one == told[0] for one in told)
     assert json.loads(told[0][-1].split("data: ")[1])["status"] == "done"

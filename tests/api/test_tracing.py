@@ -107,7 +107,7 @@ async def test_a_stopped_job_leaves_no_span_open(put, http, spans_kept):
         if numbered is not None and numbered.event.kind == "search":
             break
     site.team.jobs.stop(job)
-    await asyncio.wait_for(job.wait(), 10)
+    await asyncio.wait_for(job.wait(), 60)
     (root,) = [span for span in kept.get_finished_spans() if span.parent is None]
     assert root.attributes["dossier.outcome"] == "cancelled"
 

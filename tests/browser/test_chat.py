@@ -58,7 +58,7 @@ def test_from_a_broad_question_to_a_quote_in_its_source(server, tab, shots):
     first.sees("Changed: 10 minutes instead of 5 minutes.")
     first.sees("A later draft took its place.")
 
-    server.pace(20.0)  # it is under way until all has been said, however slow the machine
+    server.pace(60.0)  # it is under way until all has been said, however slow the machine
     first.say(PHRASE)
     first.page.wait_for_selector("[data-job=running]")
     first.say("how is it going?")
@@ -118,7 +118,7 @@ def test_a_narrower_question_is_picked_on_its_card(tab):
 
 
 def test_a_run_is_stopped_by_a_word(tab, server):
-    server.pace(20.0)  # it is under way when the word comes, however fast the machine
+    server.pace(60.0)  # it is under way when the word comes, however fast the machine
     page = tab()
     page.say(FEASIBLE)
     page.page.wait_for_selector(".ds-contract")
@@ -176,7 +176,7 @@ def test_a_killed_server_goes_on_with_its_run_and_one_asked_to_stop_stops_within
         page.shot("12-restarted")
 
         # And a server that is asked to stop in the middle of a run stops within seconds.
-        server.pace(20.0)
+        server.pace(60.0)
         page.begins_anew().starts(FEASIBLE)
         assert server.stop() in (0, -signal.SIGTERM)
         page.close()

@@ -37,7 +37,7 @@ def test_branches_are_edited_on_the_card_and_the_phrase_binds_what_it_shows(tab,
     page.page.keyboard.press("Enter")
     draft(page, 3)
     renamed = row(page, "Costs of planting")
-    page.page.wait_for_timeout(300)  # the card first gives the focus back to the row that was edited
+    page.page.wait_for_function("document.activeElement.dataset.key")  # the card gives the focus back to the edited row
     renamed.focus()
     page.page.keyboard.press("Alt+ArrowUp")
     draft(page, 4)

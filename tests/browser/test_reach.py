@@ -39,7 +39,7 @@ def sideways(page, screen):
     found = {}
     for name, (width, height) in SIZES.items():
         page.page.set_viewport_size({"width": width, "height": height})
-        page.page.wait_for_timeout(150)
+        page.faded()
         cards = page.page.evaluate(
             "[...document.querySelectorAll('.ds-card')].map(e => e.scrollWidth - e.clientWidth).filter(n => n > 1)"
         )
@@ -47,7 +47,7 @@ def sideways(page, screen):
             found[f"{screen}, {name}"] = (page.wide(), cards)
         page.shot(f"51-{screen}-{width}")
     page.page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
-    page.page.wait_for_timeout(150)
+    page.faded()
     return found
 
 
@@ -105,7 +105,7 @@ def test_the_main_screens_suit_axe_in_light_and_dark_and_nothing_scrolls_sideway
     page.drafts(FEASIBLE)
     found |= looked_at(page, "contract")
     wide |= sideways(page, "contract")
-    server.pace(20.0)  # it stands still while it is looked at
+    server.pace(60.0)  # it stands still while it is looked at
     page.say(PHRASE)
     page.page.wait_for_selector(".ds-nd")
     found |= looked_at(page, "live")

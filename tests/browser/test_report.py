@@ -54,9 +54,10 @@ def test_a_chip_opens_its_quote_and_escape_gives_the_focus_back(report):
 
 def test_contents_jump_to_their_parts(report):
     report.page.get_by_role("navigation", name="Contents").get_by_text("Methodology").click()
-    report.page.wait_for_timeout(700)
-    heading = report.page.locator(".ds-article h2", has_text="Methodology")
-    assert 0 <= heading.bounding_box()["y"] < 700
+    report.page.wait_for_function(
+        "() => { const top = [...document.querySelectorAll('.ds-article h2')]"
+        ".find(one => one.textContent.includes('Methodology')).getBoundingClientRect().top; return top >= 0 && top < 700 }"
+    )
 
 
 def counted(text):
@@ -192,8 +193,7 @@ def test_a_report_of_two_hundred_sources_is_read_and_filtered(tab, report):
     page.page.get_by_role("button", name="Evidence").click()
     page.page.locator(".ds-src").nth(199).wait_for(state="attached")
     page.page.get_by_label("Filter sources").fill("number 177 ")
-    page.page.wait_for_timeout(300)
-    assert page.page.locator(".ds-src").count() == 1
+    page.page.wait_for_function("document.querySelectorAll('.ds-src').length === 1")
 
 
 def test_a_question_asked_beside_the_evidence_is_in_sight_with_its_answer(tab, server, report):

@@ -794,7 +794,7 @@ async def test_callbacks_of_the_library_are_told_the_place_of_a_call_and_the_pro
     monkeypatch.setattr(litellm, "callbacks", [Kept()])
     with traced(TraceContext("job-1", "job/0/1", "extract:0")):
         await model(callbacks=("prometheus_of_nobody",)).reply(request())
-    await asyncio.wait_for(done.wait(), 20)
+    await asyncio.wait_for(done.wait(), 60)
     expected = {"job_id": "job-1", "node": "job/0/1", "call": "extract:0", "role": "planner"}
     assert expected.items() <= told[0].items()
     assert "metadata" not in sent(httpserver)[0]

@@ -62,7 +62,7 @@ class Kept:
             commission, self.bench(commission, Steering()), owner=owner, title=brief.question, **kwargs
         )
 
-    async def ended(self, job, seconds=10.0):
+    async def ended(self, job, seconds=60.0):
         await asyncio.wait_for(job.wait(), seconds)
         return job
 
@@ -90,7 +90,7 @@ def limits():
     return Limits
 
 
-async def until(what, seconds=5.0):
+async def until(what, seconds=60.0):
     began = time.monotonic()
     while time.monotonic() - began < seconds:
         if found := what():
