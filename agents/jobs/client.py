@@ -168,12 +168,17 @@ class Client:
             owner=owner, title=title, code_version=self.config.code_version, commission=commission, limits=budget,
             steering=setup.steering,
         )  # fmt: skip
-        stored = await self.store.add(whole, commission.request.key if commission.request else None)
-        if stored != whole.id and (found := await self.find(stored, owner)) is not None:
-            setup.close()
-            return found
-        job = self.register.hold(whole, setup)
-        await self.engine.enqueue(whole.id, 1, owner)
+        try:
+            stored = await self.store.add(whole, commission.request.key if commission.request else None)
+            if stored != whole.id and (found := await self.find(stored, owner)) is not None:
+                setup.close()
+                return found
+            job = self.register.hold(whole, setup)
+            await self.engine.enqueue(whole.id, 1, owner)
+        except asyncio.CancelledError:  # whoever asked went away: as if nobody had
+            self.register.forget(whole.id)
+            await self.store.delete([whole.id])
+            raise
         return job
 
     async def _opened_late(self) -> None:

@@ -122,6 +122,18 @@ async def test_a_running_job_that_is_deleted_stops(tmp_path, url):
         assert await kept.jobs.store.job(job.id) is None
 
 
+@pytest.mark.parametrize("after_s", [0, 0.001, 0.004])
+async def test_a_start_that_is_cut_off_leaves_nothing_behind(tmp_path, url, after_s):
+    async with opened(tmp_path, bench_of(quick), url=url) as kept:
+        starting = asyncio.ensure_future(kept.start())
+        await asyncio.sleep(after_s)
+        if starting.cancel():
+            with pytest.raises(asyncio.CancelledError):
+                await starting
+            assert await kept.jobs.store.jobs() == []
+            assert kept.jobs.live() == []
+
+
 @pytest.mark.parametrize("verb", ["pause", "resume"])
 async def test_what_a_job_that_is_over_cannot_do_is_said(tmp_path, verb):
     async with opened(tmp_path, bench_of(quick)) as kept:
