@@ -162,23 +162,33 @@ class Client:
         self, commission: Commission, setup: JobSetup, *, owner: str = "", title: str = "", budget: Limits = Limits()
     ) -> Job:
         """Start a job, which is in the store before this returns; where the key of its request has one, it is given instead."""
-        async with self._entering:
-            await self._opened_late()
         whole = WholeJob(
             owner=owner, title=title, code_version=self.config.code_version, commission=commission, limits=budget,
             steering=setup.steering,
         )  # fmt: skip
+        starting = asyncio.ensure_future(self._started(whole, setup))
+
+        def left(done: asyncio.Future[Job]) -> None:
+            if not done.cancelled() and done.exception() is None:
+                self.stop(done.result())
+
         try:
-            stored = await self.store.add(whole, commission.request.key if commission.request else None)
-            if stored != whole.id and (found := await self.find(stored, owner)) is not None:
-                setup.close()
-                return found
-            job = self.register.hold(whole, setup)
-            await self.engine.enqueue(whole.id, 1, owner)
-        except asyncio.CancelledError:  # whoever asked went away: as if nobody had
-            self.register.forget(whole.id)
-            await self.store.delete([whole.id])
+            return await asyncio.shield(starting)  # a transaction that is cut off would hold the store's lock
+        except asyncio.CancelledError:
+            if commission.request is None:  # whoever asked is gone; with a key they ask again
+                starting.add_done_callback(left)
             raise
+
+    async def _started(self, whole: WholeJob, setup: JobSetup) -> Job:
+        async with self._entering:
+            await self._opened_late()
+        key = whole.commission.request.key if whole.commission.request else None
+        stored = await self.store.add(whole, key)
+        if stored != whole.id and (found := await self.find(stored, whole.owner)) is not None:
+            setup.close()
+            return found
+        job = self.register.hold(whole, setup)
+        await self.engine.enqueue(whole.id, 1, whole.owner)
         return job
 
     async def _opened_late(self) -> None:
