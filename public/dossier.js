@@ -359,7 +359,7 @@ function fill(box, chip, q) {
   const quote = make('blockquote', 'ds-pop-quote');
   quote.tabIndex = 0; // long ones scroll
   quote.dir = 'auto';
-  if (q.language || q.lang) quote.lang = q.language || q.lang;
+  if (q.language) quote.lang = q.language;
   if (q.before) quote.append(make('span', 'ds-pop-around', q.before.trimEnd() + ' '));
   quote.append(make('mark', '', q.quote || ''));
   if (q.after) {

@@ -231,7 +231,7 @@ def quoted_data(quoted: Quoted, document: ReportDocument | None) -> dict[str, ob
     after = text[quote.end : quote.end + AROUND].split("\n", 1)[0]
     if len(after) == AROUND and quote.end + AROUND < len(text):
         after = after.rpartition(" ")[0] + " …"
-    about = {"n", "title", "author", "site", "published", "url", "kind", "known_since"}
+    about = {"n", "title", "author", "site", "published", "url", "kind", "language", "known_since"}
     return reference.model_dump(mode="json", include=about) | {
         "fact_id": quote.fact_id, "quote": quote.text, "page": quote.page, "before": before, "after": after,
         "verdict": judged.verdict if judged else None, "why": judged.why if judged else "",

@@ -111,6 +111,8 @@ class Reference(Frozen):
     published: str | None = None
     accessed: str | None = None
     kind: SourceKind = "web"
+    language: str | None = None
+    """Of its words, as an ISO 639-1 code; None where nobody can tell."""
     notes: tuple[str, ...] = ()
     """What was not read of it, for example `page 2 of 2 could not be read`."""
     known_since: str = ""

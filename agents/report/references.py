@@ -25,8 +25,8 @@ def reference_of(card: SourceCard, n: int, quotes: tuple[Quote, ...], told: Call
     """Describe a source as an entry of the reference list."""
     return Reference(
         n=n, source_id=card.id, url=card.url, title=card.title, author=card.author, site=card.site,
-        published=card.published, accessed=card.retrieved, kind=card.kind, notes=tuple(map(told, card.tags)),
-        quotes=quotes,
+        published=card.published, accessed=card.retrieved, kind=card.kind, language=card.language,
+        notes=tuple(map(told, card.tags)), quotes=quotes,
     )  # fmt: skip
 
 

@@ -106,7 +106,7 @@ parts.EvidencePanel =
                   {has(r.accessed) ? <span className="ds-tag">{t('read {day}', { day: day(r.accessed) })}</span> : null}
                 </div>
                 {(all ? quotes : quotes.slice(0, 2)).map((q, i) => (
-                  <p className="ds-qt" key={q.fact_id || i} dir="auto" lang={q.language || r.language || undefined}>
+                  <p className="ds-qt" key={q.fact_id || i} dir="auto" lang={r.language || undefined}>
                     {has(q.fact_id) ? (
                       <a
                         className="ds-plain"

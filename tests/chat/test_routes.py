@@ -2,11 +2,13 @@
 
 import asyncio
 import json
+import re
 from types import SimpleNamespace
 
 import pytest
 
 from agents.api.tree import live_tree
+from agents.core.paths import RESOURCES as ROOT
 from agents.offline import OfflineModel
 from tests.chat.conftest import Page, make_team, until
 from tests.unit.report_world import judged
@@ -168,7 +170,10 @@ async def test_a_quote_opens_in_its_stored_copy(chat, http):
     data = (await http.get(f"/research/jobs/{job.id}/quote/{quote.fact_id}?format=json")).json()
     assert data["quote"] == quote.text
     assert data["title"] == job.report.references[0].title
-    assert {"before", "after", "site", "url", "verdict"} <= set(data)
+    shown = (ROOT / "public" / "dossier.js").read_text("utf-8").partition("function fill(")[2].partition("\n}\n")[0]
+    fields = set(re.findall(r"\bq\.([a-z_]+)", shown))
+    assert {"why", "language"} <= fields <= set(data), "its card shows no field that is never given"
+    assert data["language"] == "en"
 
 
 async def test_a_report_and_its_quotes_are_readable_after_a_restart(serve, http, tmp_path):
