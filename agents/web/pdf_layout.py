@@ -2,14 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, chain, groupby, pairwise
 from statistics import median
 
 from agents.nlp.tokens import UNSPACED
-from agents.web.table_rows import records, stripes
+from agents.web.table_rows import placed, records, stripes
 
 _MIN_ROWS = 4  # rows with text on both sides of a gap, from which it parts columns
 _MIN_WORDS = 4  # words in the middling row of a column; cells of tables have fewer
@@ -375,11 +375,16 @@ def _rows(lines: Sequence[Line]) -> dict[int, str]:
             written |= {at: "\n".join(f"{one.text()} {other.text()}" for one, other in pairs), at + 1: ""}
     for rows in (one for one in _tables(lines) if one and not _is_prose(lines, one)):
         tight = {row[0]: lines[row[0]].parted(_TIGHT_GAP) for row in rows}
+        first, *others = tight.values()
+        whole = others if len(first) < max(map(len, others), default=0) else [first, *others]
         wrapped = [lines[at] for row in rows for at in row[1:]]
-        columns = stripes((cell.left, cell.right) for cell in (*_without_spanning(list(tight.values())), *wrapped))
+        columns = stripes((cell.left, cell.right) for cell in (*_without_spanning(whole), *wrapped))
         wide = [at for at in tight if len(lines[at].cells) > 1]
         if len(rows) >= (2 if wide else 3) and len(columns) >= max(map(len, tight.values())):
-            table = [_row([*tight[at], *(lines[one] for one in more)], columns) for at, *more in rows]
+            table = [
+                placed([*tight[at], *(lines[one] for one in more)], columns, heads=tight[at] is first)
+                for at, *more in rows
+            ]
             written |= dict.fromkeys(chain(*rows), "") | {rows[0][0]: "\n".join(records(table))}
         elif len(wide) > 1:
             written |= {at: " | ".join(cell.text() for cell in lines[at].cells) for at in wide}
@@ -411,6 +416,7 @@ def _tables(lines: Sequence[Line]) -> Iterator[list[list[int]]]:
     for at, line in enumerate(lines):
         cells = line.parted(_TIGHT_GAP)
         if len(cells) > (2 if _MARK.fullmatch(cells[0].text()) else 1):
+            rows = rows or [[at - 1]] * (at > 0 and _is_over(lines[at - 1], cells))
             rows.append([at])
         elif rows and _is_wrapped(lines, rows[-1][0], at):
             rows[-1].append(at)
@@ -420,6 +426,14 @@ def _tables(lines: Sequence[Line]) -> Iterator[list[list[int]]]:
             yield rows
             rows = []
     yield rows
+
+
+def _is_over(line: Line, cells: Sequence[Line]) -> bool:
+    """Tell a head that stands by itself above those of all columns but the first: right in the middle of them."""
+    middles = [(cells[one].left + cells[-1].right - line.left - line.right) / 2 for one in (0, 1)]
+    is_near = 0 < line.bottom - cells[0].bottom < _NEXT_ROW * line.height
+    is_within = cells[0].right < line.left and line.right < cells[-1].right
+    return is_near and is_within and len(cells) > 2 and abs(middles[1]) < abs(middles[0]) / 2
 
 
 def _is_wrapped(lines: Sequence[Line], row: int, at: int) -> bool:
@@ -442,18 +456,6 @@ def _names_rows(lines: Sequence[Line], row: int, at: int) -> bool:
     steps = [one.bottom - other.bottom for one, other in pairwise((above, line, below))]
     is_near = all(0 < step < _NEXT_ROW * line.height for step in steps)
     return is_first and is_near and len(below.cells) > 1 and any(FIGURE.fullmatch(word.text) for word in below.words)
-
-
-def _row(cells: Iterable[Line], columns: Sequence[tuple[float, float]]) -> list[str | None]:
-    cells = list(cells)
-    texts: list[str | None] = [None if len(cells) == 1 else ""] * len(columns)  # one alone names the rows below it
-    for cell in cells:
-        under = [n for n, (left, right) in enumerate(columns) if cell.left <= right and cell.right >= left]
-        first, *more = under or [len(columns) - 1]
-        texts[first] = f"{texts[first] or ''} {cell.text()}".strip()
-        for n in more:  # it stands over these as well
-            texts[n] = texts[n] or None
-    return texts
 
 
 def _right_edges(lines: Sequence[Line], width: float) -> list[float]:

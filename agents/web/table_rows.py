@@ -5,7 +5,8 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, islice, zip_longest
+from itertools import combinations_with_replacement, groupby, islice, pairwise, zip_longest
+from typing import Protocol
 
 MAX_ROWS = 20_000  # rows of one table that are read
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d(?:\s*[/–-]\s*\d{2,4})?")
@@ -13,6 +14,7 @@ _FIGURE = re.compile(r"(?<![^\W\d_])\d")  # m3/s is none
 _TOLD_MARK = re.compile(r"\ufeff?sep=(.)\r?\n", re.I)
 _QUOTED = re.compile(r'"[^"]*"')
 _MOST_COLUMNS = 200
+_ENDS = 2.0  # points within which a head ends where its column does
 _NAME = 80  # characters of a line over all columns, at most, that names the rows below it
 _HEAD_WITHIN = 12  # rows at the top in which the head is looked for: titles and remarks stand above it
 
@@ -175,8 +177,13 @@ def _count_heads(rows: Sequence[Row], *, is_data: bool) -> int:
 
 
 def _first_row(rows: Sequence[Row]) -> int:
-    """Give the place of the row with which a table begins: the first that is as full as most of those below it."""
+    """Give the place of the row with which a table begins: the first that is as full as most of those below it.
+
+    A head over all columns but the first is a row of two.
+    """
     filled = [sum(map(bool, row)) + (1 < len(row) == 1 + sum(map(bool, row[1:]))) for row in rows[: 4 * _HEAD_WITHIN]]
+    for at, (row, below) in enumerate(pairwise(rows[:_HEAD_WITHIN])):
+        filled[at] += row[:1] == [""] and None in row and bool(below[0])
     if max(filled, default=0) < 2:
         return 0
     return next((at for at, count in enumerate(filled[:_HEAD_WITHIN]) if count > 1), 0)
@@ -191,3 +198,38 @@ def stripes(cells: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
         else:
             columns.append((left, right))
     return columns
+
+
+class Cell(Protocol):
+    """Words of a cell, and from where to where they stand."""
+
+    @property
+    def left(self) -> float: ...
+    @property
+    def right(self) -> float: ...
+    def text(self) -> str: ...
+
+
+def placed(cells: Sequence[Cell], columns: Sequence[tuple[float, float]], *, heads: bool = False) -> list[str | None]:
+    """Give the cells of a row by column; None where one stands over this column as well.
+
+    A head that ends nowhere where a column does stands over those whose middle is nearest to its own; one alone over all
+    but the first.
+    """
+    texts: list[str | None] = [None if len(cells) == 1 and not heads else ""] * len(
+        columns
+    )  # one alone names the rows below it
+    for cell in cells:
+        over = [n for n, (left, right) in enumerate(columns) if cell.left <= right and cell.right >= left]
+        ends = [min(abs(cell.left - left), abs(cell.right - right)) for left, right in columns]
+        if heads and len(cells) == 1:
+            over = list(range(1, len(columns)))
+        elif heads and len(cells) < len(columns) and min(ends) > _ENDS:
+            spans = combinations_with_replacement(range(len(columns)), 2)
+            _, first, last = min((abs(columns[a][0] + columns[b][1] - cell.left - cell.right), a, b) for a, b in spans)
+            over = list(range(first, last + 1))
+        first, *more = over or [len(columns) - 1]
+        texts[first] = f"{texts[first] or ''} {cell.text()}".strip()
+        for n in more:
+            texts[n] = texts[n] or None
+    return texts
