@@ -117,13 +117,11 @@ UNUSED = "edit_message message_favorite fetch_favorites window_message audio_sta
 
 
 def in_front(app: FastAPI, *routers: APIRouter) -> None:
-    """Put routes in front of Chainlit's catch-all, which would answer every GET with its page."""
-    count = len(app.router.routes)
-    for router in routers:
-        app.include_router(router)
-    ours = app.router.routes[count:]
-    del app.router.routes[count:]
-    app.router.routes[0:0] = ours
+    """Put routes in front of Chainlit's catch-all, which would answer every GET with its page.
+
+    As they are: `include_router` would analyze each of them once more at the first request, half a second in all.
+    """
+    app.router.routes[0:0] = [route for router in routers for route in router.routes]
 
 
 def opened(settings: Settings | None = None, team: Team | None = None) -> Site:
