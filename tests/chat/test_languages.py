@@ -125,7 +125,7 @@ def test_every_text_with_a_form_for_a_number_names_its_value():
     """A form that `{n:one|more}` chooses needs the value, in every file of every language."""
     for file in [*Path("agents").rglob("locales/*.toml"), Path("public/words.js")]:
         for form in re.findall(r"\{(\w+):[^{}|]*\|[^{}]*\}", file.read_text("utf-8")):
-            assert form in {"n", "m", "facts", "sources", "all", "count", "answers"}, (file, form)
+            assert form in {"n", "m", "of", "facts", "sources", "all", "count", "answers"}, (file, form)
 
 
 async def test_a_german_talk_is_refused_in_german(talker):

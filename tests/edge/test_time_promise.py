@@ -11,7 +11,7 @@ from tests.edge.test_mock_world import KEY, QUESTION, configure, library, mock_s
 
 __all__ = ["mock_server", "sim"]
 
-MINUTES = 0.1
+MINUTES = 0.2
 RUNS = 5
 
 
