@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations_with_replacement, groupby, islice, pairwise, zip_longest
-from typing import Protocol
 
 MAX_ROWS = 20_000  # rows of one table that are read
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d(?:\s*[/–-]\s*\d{2,4})?")
@@ -200,36 +199,27 @@ def stripes(cells: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
     return columns
 
 
-class Cell(Protocol):
-    """Words of a cell, and from where to where they stand."""
-
-    @property
-    def left(self) -> float: ...
-    @property
-    def right(self) -> float: ...
-    def text(self) -> str: ...
-
-
-def placed(cells: Sequence[Cell], columns: Sequence[tuple[float, float]], *, heads: bool = False) -> list[str | None]:
-    """Give the cells of a row by column; None where one stands over this column as well.
+def placed(
+    cells: Sequence[tuple[float, float, str]], columns: Sequence[tuple[float, float]], *, heads: bool = False
+) -> list[str | None]:
+    """Give the words of a row by column, each told with the edges of its cell; None where one stands over this column as well.
 
     A head that ends nowhere where a column does stands over those whose middle is nearest to its own; one alone over all
     but the first.
     """
-    texts: list[str | None] = [None if len(cells) == 1 and not heads else ""] * len(
-        columns
-    )  # one alone names the rows below it
-    for cell in cells:
-        over = [n for n, (left, right) in enumerate(columns) if cell.left <= right and cell.right >= left]
-        ends = [min(abs(cell.left - left), abs(cell.right - right)) for left, right in columns]
+    others = None if len(cells) == 1 and not heads else ""  # one alone names the rows below it
+    texts: list[str | None] = [others for _ in columns]
+    for begin, end, text in cells:
+        over = [n for n, (left, right) in enumerate(columns) if begin <= right and end >= left]
+        ends = [min(abs(begin - left), abs(end - right)) for left, right in columns]
         if heads and len(cells) == 1:
-            over = list(range(1, len(columns)))
+            over = [*range(1, len(columns))]
         elif heads and len(cells) < len(columns) and min(ends) > _ENDS:
             spans = combinations_with_replacement(range(len(columns)), 2)
-            _, first, last = min((abs(columns[a][0] + columns[b][1] - cell.left - cell.right), a, b) for a, b in spans)
-            over = list(range(first, last + 1))
+            a, b = min(spans, key=lambda span: abs(columns[span[0]][0] + columns[span[1]][1] - begin - end))
+            over = [*range(a, b + 1)]
         first, *more = over or [len(columns) - 1]
-        texts[first] = f"{texts[first] or ''} {cell.text()}".strip()
+        texts[first] = f"{texts[first] or ''} {text}".strip()
         for n in more:
             texts[n] = texts[n] or None
     return texts
