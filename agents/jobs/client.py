@@ -61,6 +61,7 @@ class Client:
         self.worker = Worker(self.register, self.engine, self.blobs) if config.runs else None
         self.opened = False
         self._opening: asyncio.Future[list[Job]] | None = None
+        self._starting: set[asyncio.Future[Job]] = set()
         self._listener = Listener(self.store.database, COMMANDS if config.runs else EVENTS)
         self._rounds: tuple[asyncio.Task[None], ...] = ()
         self._next_share = float("-inf")
@@ -105,6 +106,8 @@ class Client:
             await asyncio.wait([self._opening])
         if not self.opened:
             return
+        if self._starting:  # cut off they would leave their connections open
+            await asyncio.wait(self._starting)
         self.opened = False
         for task in self._rounds:
             task.cancel()
@@ -167,6 +170,8 @@ class Client:
             steering=setup.steering,
         )  # fmt: skip
         starting = asyncio.ensure_future(self._started(whole, setup))
+        self._starting.add(starting)
+        starting.add_done_callback(self._starting.discard)
 
         def left(done: asyncio.Future[Job]) -> None:
             if not done.cancelled() and done.exception() is None:
