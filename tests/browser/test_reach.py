@@ -173,6 +173,7 @@ def test_nothing_jumps_over_a_whole_run_and_what_is_typed_is_shown_at_once(tab, 
     page = tab(width=width, height=900 if width > 400 else 740)
     page.page.evaluate(SHIFTS)
     page.sees("Leaves this computer")
+    before = page.page.evaluate(YARDSTICK)
     page.drafts(FEASIBLE)
     page.say(PHRASE)
     page.page.wait_for_selector("[data-job=running]")
@@ -183,7 +184,7 @@ def test_nothing_jumps_over_a_whole_run_and_what_is_typed_is_shown_at_once(tab, 
     page.page.locator(QUOTE_LINK).first.click()
     page.page.locator(".ds-pop mark").wait_for()
     shift, slow = moved(page.page), page.page.evaluate("window.slow")
-    pace = max(1.0, page.page.evaluate(YARDSTICK) / USUAL_MS)
+    pace = max(USUAL_MS, before, page.page.evaluate(YARDSTICK)) / USUAL_MS
     worst = sorted(page.page.evaluate("window.moved"), reverse=True)[:5]
     assert shift <= 0.05, worst
     # 200 ms is what is wanted of a machine that does nothing else, and as much more as this one is slower at the moment.
