@@ -1,4 +1,5 @@
 # Dossier. Only Python 3.11 to 3.13, pip and make are needed; uv comes into .venv-tools by itself.
+# One that was built with its optimizations, as a distribution's own, takes a seventh less time than pyenv's: PY=/usr/bin/python3
 PY ?= python3
 UV := .venv-tools/bin/uv
 BIN := .venv/bin
