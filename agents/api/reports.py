@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Annotated
 from urllib.parse import quote as percent_encoded
 from weakref import WeakKeyDictionary
@@ -196,16 +196,21 @@ async def written(document: ReportDocument, form: str) -> Response:
     """Write a report as a download, beside the event loop; `NotPrintable` where as PDF its letters could not be shown."""
     how = FORMS[form]
     headers = {
-        "Content-Disposition": disposition(document.title, form), "Content-Security-Policy": POLICY,
+        "Content-Disposition": disposition(document.title, form, document.job_id), "Content-Security-Policy": POLICY,
         "X-Content-Type-Options": "nosniff",
     }  # fmt: skip
     return Response(await asyncio.to_thread(how.write, document), media_type=how.mime, headers=headers)
 
 
-def disposition(title: str, form: str) -> str:
-    """Name a download after its title: readable, no path, no control characters; in ASCII too, for old clients."""
+NAME_BYTES = 110
+
+
+def disposition(title: str, form: str, job_id: str = "") -> str:
+    """Name a download after its title, as every system takes it; in ASCII too, for old clients."""
     name = re.sub(r"[^\w\s.-]", " ", unicodedata.normalize("NFKC", title))
-    name = re.sub(r"[\s_]+", " ", name).strip(" .-")[:80].strip(" .-") or "report"
+    name = re.sub(r"[\s_]+", " ", name).strip(" .-")[:80].encode()[:NAME_BYTES].decode(errors="ignore").strip(" .-")
+    if not name or PureWindowsPath(name).is_reserved():  # `CON` and its like
+        name = " ".join(filter(None, ("report", job_id[:8], name)))
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     plain = re.sub(r"\s+", " ", plain).strip(" .-") or "report"
     return f"attachment; filename=\"{plain}.{form}\"; filename*=UTF-8''{percent_encoded(name, safe='')}.{form}"
