@@ -40,6 +40,7 @@ from agents.jobs.job import Job
 from agents.memory.knowledge import LOCAL_OWNER
 from agents.nlp.tokens import language_of
 from agents.offline.questions import asks_for_facts
+from agents.report.wording import report_language
 from agents.research.pipeline import contract_of
 from agents.research.planning.drafting import Begun
 from agents.research.planning.flat_plan import flat_leaf, flat_plan
@@ -161,7 +162,7 @@ async def plan_run(team: Team, task: str, wish: RunOptions, owner: str = "") -> 
     left = max(LEAST_RUN_S, limits.max_execution_time_s - (team.clock() - started))
     query = Query(text=text, feasible=True, reason="One short run settles it.", depth_estimate=1)
     brief = Brief(
-        question=text, queries=(query,), language=drafted.language or language_of(text, asked=True), query_type=drafted.query_type,
+        question=text, queries=(query,), language=report_language(text, drafted.language), query_type=drafted.query_type,
         tier=tier, minutes=min(1440.0, limits.max_execution_time_s / 60), seed_urls=seeds_in(text),
         max_cost_usd=team.settings.max_cost_usd, memory=LOCAL_OWNER if wish.memory else None, today=team.today(),
     )  # fmt: skip

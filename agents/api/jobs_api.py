@@ -25,9 +25,9 @@ from agents.core.events import NodeChanged, RoundEnded, SearchDone, SourceReject
 from agents.jobs.changes import Steered, reach_of
 from agents.jobs.job import Job, orchestrator
 from agents.memory.knowledge import forget_with
-from agents.nlp.tokens import language_of
 from agents.report.earlier import known_lines
 from agents.report.methodology import tracking
+from agents.report.wording import report_language
 from agents.research.loop.success import Retries
 from agents.research.planning.freeze_contract import TIERS
 from agents.research.scoping.authorization import minutes_of
@@ -59,7 +59,8 @@ async def brief_of(team: Team, sent: JobRequest) -> contracts.Brief:
     unjudged = {"feasible": True, "reason": "Not judged beforehand; its plan decides.", "depth_estimate": 1}
     domains, dates = sent.domains or [], sent.dates or Dates()
     brief = contracts.Brief(
-        question="\n".join(texts), language=sent.language or language_of(texts[0], asked=True), minutes=minutes,
+        question="\n".join(texts), minutes=minutes,
+        language=report_language("" if sent.language else texts[0], sent.language or ""),
         mode=sent.mode or "standard", tier=sent.complexity_tier,
         queries=tuple(contracts.Query.model_validate({"text": text, **unjudged}) for text in texts),
         domains=tuple(domain for domain in domains if not domain.startswith("-")),

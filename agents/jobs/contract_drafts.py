@@ -20,7 +20,7 @@ from agents.jobs.ctx import RunCtx
 from agents.llm.choose_models import parts_of
 from agents.llm.litellm_model import LiteLLMModel
 from agents.llm.pacing import RateLimiter
-from agents.nlp.tokens import language_of
+from agents.report.wording import report_language
 from agents.research.pipeline import Means, contract_of
 from agents.research.planning.drafting import draft_plans
 from agents.research.planning.forecast import SECONDS_PER_CALL, WRITING_IN_A_ROW, PastRun, with_likely
@@ -80,7 +80,7 @@ class ContractDrafts:
             update={
                 "question": text,
                 "queries": (query,),
-                "language": language_of(text, asked=True),
+                "language": report_language(text),
                 "seed_urls": seeds_in(text),
             }
         )
@@ -114,7 +114,7 @@ class ContractDrafts:
         unused: tuple[Spent, ...] = ()
         # What the talk has changed since is another question.
         first = sum(turn.speaker == "user" for turn in scope.turns) == 1
-        as_asked = first and len(scope.queries) == 1 and language_of(scope.question, asked=True) == scope.language
+        as_asked = first and len(scope.queries) == 1 and report_language(scope.question) == scope.language
         if ahead is not None and as_asked:
             drafted = await ahead
             renamed = tuple(plan.model_copy(update={"query": scope.queries[0].text}) for plan in drafted.plans)

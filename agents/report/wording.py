@@ -7,9 +7,12 @@ from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
+from babel import Locale
 from babel.numbers import format_decimal
 
 from agents.contracts.frozen import Said, filled
+from agents.nlp.lang import CUED
+from agents.nlp.tokens import language_of
 
 LOCALES = Path(__file__).with_name("locales")
 RIGHT_TO_LEFT = frozenset({"ar", "fa", "he", "ur", "ps", "yi", "dv", "ckb"})
@@ -98,6 +101,36 @@ def wording(language: str) -> Wording:
 
 
 _wording = cache(Wording)
+
+
+def report_language(question: str, told: str = "") -> str:
+    """Say in which language a question is reported on: as it wishes, else as `told`, else its own; English where none can be."""
+    wished = next((_names()[name.casefold()] for found in _wishes().finditer(question) for name in found.groups() if name), "")
+    language = wished or told or language_of(question, asked=True)
+    return language if base_language(language) in languages() else "en"
+
+
+def cannot_be_written(question: str) -> bool:
+    """Tell a question in a language that no report is written in."""
+    return base_language(language_of(question, asked=True)) not in languages()
+
+
+@cache
+def _names() -> Mapping[str, str]:
+    """Give the languages by their names in English, German, French and Spanish."""
+    known = ((name, code) for one in CUED for code, name in Locale(one).languages.items() if len(code) == 2)
+    return {name.casefold(): code for name, code in known}
+
+
+@cache
+def _wishes() -> re.Pattern[str]:
+    """Find sentences like `Please answer in English.` or `Bericht auf Deutsch, bitte`; `in French newspapers` is no wish."""
+    told = word_lists()
+    verb, please = (f"(?:{'|'.join(told[name])})" for name in ("report_verbs", "please"))
+    named = rf"(?:in|auf|en)\s+({'|'.join(map(re.escape, _names()))})"
+    end = r"(?=\s*(?:[.?!,;:…]|$))"
+    said = rf"(?:{please}[, ]+)?{verb}\b[^.?!,;\n]{{0,30}}?\s{named}(?:[, ]+{please})?{end}"
+    return re.compile(rf"(?:^|[.?!…]\s+|\n\s*)(?:{said}|{please}[, ]+{named}{end}|{named}[, ]+{please}{end})", re.IGNORECASE)
 
 
 @cache

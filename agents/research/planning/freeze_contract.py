@@ -6,6 +6,7 @@ from itertools import count
 from agents.contracts.contract import Brief, Caps, Contract, PaceSeen
 from agents.contracts.frozen import Frozen, Mode, Tier
 from agents.contracts.plan import Leaf, LeafBudget, Node, Plan
+from agents.report.wording import cannot_be_written
 from agents.research.planning.forecast import forecast_of
 from agents.search.searcher import FILES_NAME
 
@@ -105,6 +106,8 @@ def make_contract(
 
     The forecast counts with that pace too. With `smaller` False the plans stay as they are, as a user edited them.
     """
+    if brief.language == "en" and cannot_be_written(brief.question):
+        plans = (plans[0].model_copy(update={"assumptions": (*plans[0].assumptions, IN_ENGLISH)}), *plans[1:])
     caps, queries = caps_of(brief, limits), len(brief.queries)
     # A tier's challenge gets what its leaves leave over; a mode's has a part of its own.
     kept_back = KEPT_BACK if challenge and brief.tier is None else 0
@@ -122,6 +125,7 @@ def make_contract(
     return Contract(brief=brief, plans=plans, caps=caps, retrievers=retrievers, forecast=forecast, models=models)
 
 
+IN_ENGLISH = "The report is written in English: none can be written in the language of the question yet."
 KEPT_BACK = 2
 """Searches and sources of a query that its first leaves leave to the search for counter-evidence."""
 MOST_SOURCES = 8

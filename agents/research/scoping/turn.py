@@ -20,6 +20,7 @@ from agents.core.port import Ctx, together
 from agents.core.role import OnText, RoleAnswer
 from agents.nlp.tokens import language_of
 from agents.offline.questions import asks, asks_for_facts
+from agents.report.wording import report_language
 from agents.research.planning.drafting import draft_plans
 from agents.research.planning.freeze_contract import CapOverrides, caps_of
 from agents.research.run_context import NO_STAND_IN, RunContext
@@ -120,7 +121,9 @@ async def take_turn(
             "question": scope.question if scope.question and queries and scope.queries else text,
             "turns": (*scope.turns, Turn(speaker="user", text=text), *said), "queries": queries,
             "open_questions": turn.open_questions, "query_type": turn.query_type, "tier": turn.tier,
-            "language": turn.language if LANGUAGE_TAG.fullmatch(turn.language) else given.language,
+            "language": report_language(
+                f"{scope.question}\n{text}", turn.language if LANGUAGE_TAG.fullmatch(turn.language) else given.language
+            ),
             "ready": turn.ready and feasible, "seed_urls": seeds, "stood_in": note.text if note else "",
             "spent": booked(*scope.spent, asked.as_spent()),
         }
@@ -262,6 +265,6 @@ def agreed(brief: Brief, verdicts: Sequence[tuple[ScopingState, ScopingTurn]]) -
     queries = tuple(query for scope, _ in verdicts for query in scope.queries)
     refuse_broad(queries)
     first = verdicts[0][0]
-    guessed = brief.language == language_of(brief.queries[0].text, asked=True)
+    guessed = brief.language == report_language(brief.queries[0].text)
     language = first.language if guessed else brief.language
     return brief.model_copy(update={"queries": queries, "query_type": first.query_type, "language": language})
