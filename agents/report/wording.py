@@ -105,7 +105,9 @@ _wording = cache(Wording)
 
 def report_language(question: str, told: str = "") -> str:
     """Say in which language a question is reported on: as it wishes, else as `told`, else its own; English where none can be."""
-    wished = next((_names()[name.casefold()] for found in _wishes().finditer(question) for name in found.groups() if name), "")
+    wished = next(
+        (_names()[name.casefold()] for found in _wishes().finditer(question) for name in found.groups() if name), ""
+    )
     language = wished or told or language_of(question, asked=True)
     return language if base_language(language) in languages() else "en"
 
@@ -130,7 +132,9 @@ def _wishes() -> re.Pattern[str]:
     named = rf"(?:in|auf|en)\s+({'|'.join(map(re.escape, _names()))})"
     end = r"(?=\s*(?:[.?!,;:…]|$))"
     said = rf"(?:{please}[, ]+)?{verb}\b[^.?!,;\n]{{0,30}}?\s{named}(?:[, ]+{please})?{end}"
-    return re.compile(rf"(?:^|[.?!…]\s+|\n\s*)(?:{said}|{please}[, ]+{named}{end}|{named}[, ]+{please}{end})", re.IGNORECASE)
+    return re.compile(
+        rf"(?:^|[.?!…]\s+|\n\s*)(?:{said}|{please}[, ]+{named}{end}|{named}[, ]+{please}{end})", re.IGNORECASE
+    )
 
 
 @cache

@@ -15,7 +15,14 @@ from agents.report.formats import FORMS
 from tests.unit.test_exports import written
 
 INPUTS = Path(__file__).resolve().parents[1] / "data" / "C45"
-KEPT = ("Fähre, 12 Tage", "Zahlen – 数字 –", "a cell with a", "nested b", "with “typographic” quotes – and a dash.", "🧊")
+KEPT = (
+    "Fähre, 12 Tage",
+    "Zahlen – 数字 –",
+    "a cell with a",
+    "nested b",
+    "with “typographic” quotes – and a dash.",
+    "🧊",
+)
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +37,7 @@ def test_a_report_is_the_same_in_markdown_and_html(report):
     assert all(one in markdown and one in page for one in KEPT)
     assert "| Winter | Days | Source |" in markdown
     assert re.search(r"^1\. first\n +- nested a\n +- nested b\n2\. second$", markdown, re.M)
-    assert "```python\ndef f():\n    return \"code\"\n```" in markdown
+    assert '```python\ndef f():\n    return "code"\n```' in markdown
     assert "[board](https://board.orvane.example/closures)" in markdown
     assert re.search(r"<ol>\s*<li[^>]*>\s*(<p[^>]*>)?first.*?<ul>.*?nested a.*?</ul>.*?</ol>", page, re.S)
     assert re.search(r"<table>.*?<th[^>]*>Days</th>.*?<td[^>]*>41</td>.*?</table>", page, re.S)
@@ -45,7 +52,7 @@ def test_a_word_file_has_its_table_list_and_code(report):
     assert all(one in text or one == "a cell with a" for one in KEPT)
     (table,) = (one for one in file.tables if one.rows[0].cells[0].text.strip() == "Winter")
     assert [cell.text.strip() for cell in table.rows[1].cells] == ["2020/21", "41", "board"]
-    assert "أرقام" in text and "return \"code\"" in text
+    assert "أرقام" in text and 'return "code"' in text
 
 
 def test_a_pdf_has_the_letters_of_all_scripts(report):

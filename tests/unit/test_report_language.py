@@ -10,7 +10,10 @@ from agents.contracts.plan import Leaf, Node, Plan
 from agents.report.wording import languages, report_language
 from agents.research.planning.freeze_contract import IN_ENGLISH, CapOverrides, make_contract
 
-ROWS = [json.loads(line) for line in (Path(__file__).parents[1] / "data/C40/questions.jsonl").read_text("utf-8").splitlines()]
+ROWS = [
+    json.loads(line)
+    for line in (Path(__file__).parents[1] / "data/C40/questions.jsonl").read_text("utf-8").splitlines()
+]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["lang"])
