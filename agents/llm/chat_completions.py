@@ -48,6 +48,7 @@ class Refused(Exception):
         self.code, self.param, self.usage = of.get("code"), of.get("param"), of.get("usage")
 
 
+READ_EVERY_S = 0.03
 BROKEN_OFF = httpx2.RemoteProtocolError
 RAISED = (Refused, httpx2.HTTPError, httpx2.InvalidURL)  # what a call raises, beside being cut off
 
@@ -112,6 +113,8 @@ async def _lines(response: httpx2.Response) -> AsyncGenerator[str]:
         *lines, rest = re.split(r"[\r\n]", rest.lstrip("\ufeff") + part.lstrip("\ufeff"))
         for line in filter(None, lines):
             yield line
+        if not rest:  # one of many: words that come meanwhile are read together, since each reading costs more than they do
+            await asyncio.sleep(READ_EVERY_S)
     if rest:
         yield rest
 

@@ -165,7 +165,7 @@ class ReplyStream:
         return True
 
 
-BATCH_S = 0.03
+BATCH_S = 0.1
 """Pieces of a streamed text are passed on no more often than this: each costs the interface more than the model."""
 
 

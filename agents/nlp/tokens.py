@@ -11,7 +11,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 import snowballstemmer
 from text_to_num import text2num
@@ -264,18 +264,23 @@ def _unaccented(word: str) -> str:
     return _ACCENT.sub("", unicodedata.normalize("NFD", word))
 
 
-def language_of(text: str, *, asked: bool = False) -> str:
+Care = Literal["none", "asked", "report"]
+
+
+def language_of(text: str, *, asked: bool = False, report: bool = False) -> str:
     """Guess the language of `text` as an ISO 639-1 code: by script, then by stop words; `en` when nothing speaks.
 
-    What somebody `asked` is told by its letters too where stop words leave neighbours level: the report is in its language.
+    What somebody `asked` is told by its letters too where stop words leave neighbours level; what a `report` shall be
+    written in the language of, also where they are few: a neighbour's would be read by nobody. To load what tells by
+    letters takes most of a second.
     """
-    return _language_of(text[:_SAMPLE], asked)
+    return _language_of(text[:_SAMPLE], "report" if report else "asked" if asked else "none")
 
 
 @lru_cache(maxsize=8_192)
-def _language_of(sample: str, asked: bool) -> str:
+def _language_of(sample: str, care: Care) -> str:
     if sample.isascii():
-        return _latin_language(sample, asked)
+        return _latin_language(sample, care)
     counts = Counter({language: len(letters.findall(sample)) for language, letters in _LETTERS.items()})
     latin = len(_LATIN.findall(sample))
     # One character of Chinese or Japanese says as much as two or three Latin letters.
@@ -284,7 +289,7 @@ def _language_of(sample: str, asked: bool) -> str:
     language, most = counts.most_common(1)[0]
     if most > latin / 2 and most:
         return _relative(language, sample)
-    return _latin_language(sample, asked)
+    return _latin_language(sample, care)
 
 
 def _relative(language: str, sample: str) -> str:
@@ -295,21 +300,22 @@ def _relative(language: str, sample: str) -> str:
     return language
 
 
-def _latin_language(sample: str, asked: bool) -> str:
+def _latin_language(sample: str, care: Care) -> str:
     told = (_LETTERS_ONLY if sample.isascii() else _LATIN_WORD).findall(sample.casefold())
     first = _grammar_of().get(told[0], ()) if told and sample.rstrip().endswith("?") else ()
-    doubtful = asked and len(told) > CLEARLY
+    doubtful = care == "report" and len(told) > CLEARLY
     if len(first) == 1 and not doubtful:  # a question begins in its own language, whatever it names
         return first[0]
     scores: Counter[str] = Counter()
     counts = Counter(told)
-    if first:  # the word that a question begins with says more than a name within it
+    if first and doubtful:  # the word that a question begins with says more than a name within it
         counts[told[0]] += 2
     for word in counts.keys() & _grammar_of().keys():
         for language in _grammar_of()[word]:
             scores[language] += counts[word]
     best, other, *_ = sorted(_LATIN_LANGUAGES, key=lambda language: -scores[language])  # the first of equals: English
-    if not doubtful or scores[best] - scores[other] >= CLEARLY:
+    enough = CLEARLY if doubtful or not sample.isascii() else 1
+    if care == "none" or len(told) <= CLEARLY or scores[best] - scores[other] >= enough:
         return best
     return _by_letters(sample, scores)
 

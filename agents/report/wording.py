@@ -105,16 +105,26 @@ _wording = cache(Wording)
 
 def report_language(question: str, told: str = "") -> str:
     """Say in which language a question is reported on: as it wishes, else as `told`, else its own; English where none can be."""
-    wished = next(
-        (_names()[name.casefold()] for found in _wishes().finditer(question) for name in found.groups() if name), ""
-    )
-    language = wished or told or language_of(question, asked=True)
+    language = _wished(question) or told or language_of(question, report=True)
     return language if base_language(language) in languages() else "en"
+
+
+def _wished(question: str) -> str:
+    """Give the language that a question asks to be answered in; empty where it asks for none."""
+    if not _asks().search(question):  # the names of all languages are read for those few that do
+        return ""
+    names = (name for found in _wishes().finditer(question) for name in found.groups() if name)
+    return next((_names()[name.casefold()] for name in names), "")
 
 
 def cannot_be_written(question: str) -> bool:
     """Tell a question in a language that no report is written in."""
-    return base_language(language_of(question, asked=True)) not in languages()
+    return base_language(language_of(question, report=True)) not in languages()
+
+
+@cache
+def _asks() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join((*word_lists()['report_verbs'], *word_lists()['please']))})\b", re.IGNORECASE)
 
 
 @cache

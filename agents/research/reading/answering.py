@@ -329,6 +329,12 @@ def _named_by_their_documents(part: reader.Question, rows: Sequence[Told]) -> Se
 
 def answer_of(part: reader.Question, rows: Sequence[Told]) -> tuple[AnswerStatus, list[Told]]:
     """Say how far facts answer a part, and which: those that say most of it first, each before the step that leads to it."""
+    status, good = _answer_of(part, tuple(rows))
+    return status, list(good)
+
+
+@lru_cache(512)  # asked of the same facts by each gate of a round, at the end, and for the report
+def _answer_of(part: reader.Question, rows: Sequence[Told]) -> tuple[AnswerStatus, list[Told]]:
     if len(apart := each_name(part)) > 1:
         each = [answer_of(one, rows) for one in apart]
         statuses = {status for status, _ in each}
