@@ -77,8 +77,8 @@ class RunOptions(RunBounds):
     """Detected while planning when it is not given."""
 
 
-SENT_S = 0.1
-"""Seconds in which a first question is written to its server, while nothing else that is loaded wants the processor."""
+SENT_S = 0.5
+"""Seconds in which manager and planner are asked, while nothing else that is loaded wants the processor."""
 
 
 @dataclass(frozen=True)

@@ -72,11 +72,11 @@ def signs(vector: bytes) -> bytes:
 
 def cosines(vector: bytes, rows: Sequence[tuple[int, bytes]]) -> dict[int, float]:
     """Hold numbered directions against one; those of another size are left out."""
-    import numpy as np  # not before somebody searches: it costs every start a tenth of a second, and 20 MB
-
     alike = [row for row in rows if len(row[1]) == len(vector)]
     if not alike or not vector:
         return {}
+    import numpy as np  # not before there is something to compare: it costs a tenth of a second, and 20 MB
+
     found = np.frombuffer(b"".join(one for _, one in alike), np.int8).reshape(len(alike), -1).astype(np.float32)
     wanted = np.frombuffer(vector, np.int8).astype(np.float32)
     near = found @ wanted / (np.linalg.norm(found, axis=1) * np.linalg.norm(wanted))
