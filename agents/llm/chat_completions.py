@@ -113,7 +113,9 @@ async def _lines(response: httpx2.Response) -> AsyncGenerator[str]:
         *lines, rest = re.split(r"[\r\n]", rest.lstrip("\ufeff") + part.lstrip("\ufeff"))
         for line in filter(None, lines):
             yield line
-        if not rest:  # one of many: words that come meanwhile are read together, since each reading costs more than they do
+        if (
+            not rest
+        ):  # one of many: words that come meanwhile are read together, since each reading costs more than they do
             await asyncio.sleep(READ_EVERY_S)
     if rest:
         yield rest
