@@ -123,7 +123,8 @@ def test_a_connection_that_is_cut_leaves_the_chat_where_it_is_and_its_return_sho
     assert back_s < 5 * pace or cut != "once it is shown"
 
 
-def test_a_run_that_is_deleted_while_watched_is_said_to_be_gone(tab):
+def test_a_run_that_is_deleted_while_watched_is_said_to_be_gone(tab, server):
+    server.pace(60.0)
     page = tab()
     gone = []
     page.page.route(

@@ -21,11 +21,11 @@ pytestmark = pytest.mark.timeout(400)
 
 
 @contextmanager
-def running(folder, url, *names, dead_s=3.0):
+def running(folder, url, *names, dead_s=3.0, delay_s=0.05):
     """Worker processes; killed at the end."""
     processes = {}
     for name in names:
-        processes[name] = forked(folder / f"{name}.log", worker_child.main, folder, url, name, 4, dead_s)
+        processes[name] = forked(folder / f"{name}.log", worker_child.main, folder, url, name, 4, dead_s, delay_s)
     try:
         yield processes
     finally:
@@ -91,7 +91,7 @@ async def _lost(tmp_path, database, processes):
 def fleet(server, tmp_path_factory):
     """Two workers that several tests give their jobs to, neither taken for lost when it is slow: folder and address."""
     folder = tmp_path_factory.mktemp("fleet")
-    with new_database(server) as url, running(folder, url, "one", "two", dead_s=60.0):
+    with new_database(server) as url, running(folder, url, "one", "two", dead_s=60.0, delay_s=0.4):
         yield folder, url
 
 

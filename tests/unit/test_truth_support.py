@@ -1,7 +1,6 @@
 """Whether quotes carry a sentence, and what is said when they do not."""
 
 import json
-import time
 from functools import cache
 from pathlib import Path
 
@@ -17,11 +16,9 @@ MEANING_KEPT = {"none", "same"}
 
 @cache
 def changes():
-    """Rows of machine-changed and untouched sentences with their verdicts, and the milliseconds for one."""
+    """Rows of machine-changed and untouched sentences with their verdicts."""
     rows = [json.loads(line) for line in (DATA / "support_changes.jsonl").read_text("utf-8").splitlines()]
-    start = time.process_time()
-    judged = [(row, carried(row["sentence"], [row["quote"]]).verdict) for row in rows]
-    return judged, 1000 * (time.process_time() - start) / len(rows)
+    return [(row, carried(row["sentence"], [row["quote"]]).verdict) for row in rows]
 
 
 @pytest.mark.parametrize("claim", [pytest.param(claim, id=claim["claim"]) for claim in CLAIMS])
@@ -36,7 +33,7 @@ def test_machine_changed_sentences_are_caught(half):
     # Claims of the quiz are left out: they are refused changed or not, and prove nothing here.
     judged = [
         verdict != "supported"
-        for row, verdict in changes()[0]
+        for row, verdict in changes()
         if row["half"] == half and row["change"] not in MEANING_KEPT and row["source"] != "fm2_claim"
     ]
 
@@ -47,16 +44,12 @@ def test_machine_changed_sentences_are_caught(half):
 def test_untouched_sentences_raise_no_alarm():
     judged = [
         verdict != "supported"
-        for row, verdict in changes()[0]
+        for row, verdict in changes()
         if row["change"] in MEANING_KEPT and row["source"] != "fm2_claim"
     ]
 
     assert len(judged) > 200
     assert sum(judged) / len(judged) <= 0.03
-
-
-def test_a_sentence_is_checked_within_two_milliseconds():
-    assert changes()[1] < 2 * 2  # twice the goal: the machine that runs this may be busy
 
 
 @pytest.mark.parametrize(
