@@ -1,12 +1,17 @@
 """The words for the user, out of a JSON text that is still being written."""
 
 import json
+from typing import get_args, get_type_hints
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.llm.wire import ReplyStream
+from agents.contracts.finding import Finding
+from agents.core.role import Message, Request
+from agents.llm.capabilities import Ways
+from agents.llm.wire import ReplyStream, messages_for
+from tests.unit.report_world import CLOSURES
 
 
 def streamed(text: str, sizes: list[int] | None = None) -> str:
@@ -95,3 +100,14 @@ def test_a_reply_after_prose_waits_for_the_end():
 
     assert stream.feed('I would say {"reply": "perhaps"}') == ""
     assert stream.finish() == "perhaps"
+
+
+def test_no_request_can_hold_a_call_of_a_tool_so_none_is_left_unanswered():
+    """Case C06: a guard that cuts in between a call and its answer leaves a talk that strict servers refuse for ever."""
+    told = (Message("system", "Work."), Message("user", "Say it."), Message("assistant", "{}"))
+    request = Request(
+        role="planner", messages=told, given=CLOSURES, gives=Finding, deadline_s=None, max_output_tokens=10
+    )
+    sent = messages_for(request, Ways(), str)
+    assert {one["role"] for one in sent} == set(get_args(get_type_hints(Message)["role"]))
+    assert all(set(one) == {"role", "content"} for one in sent)
