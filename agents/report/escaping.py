@@ -102,13 +102,8 @@ SourceOf = Callable[[str], str | None]
 def settled(body: Body, *, level: int | None = 3, source_of: SourceOf = str) -> Body:
     """Bring one part of a report into form; settling what is settled changes nothing.
 
-    Headings nest from `level` on without gaps, and none begins or ends the part; lists that nothing parts are one, a
-    list of one is a paragraph; a sentence cites each fact once, of at most three sources.
-
-    Args:
-        body: a summary, a section, a lead.
-        level: of the highest heading, 1 to 6; None where no heading may stand, as in a summary.
-        source_of: by default each fact counts as a source of its own.
+    Headings nest from `level` on without gaps, and none begins or ends the part (None: none may stand, as in a summary);
+    lists that nothing parts are one, a list of one is a paragraph; a sentence cites each fact once, of at most three sources.
     """
     cited = body.changed(lambda one: one.model_copy(update={"facts": capped(one.facts, source_of)}))
     blocks: Sequence[Block] = _lists(cited.changed(lambda one: one if one.inline else None).blocks)

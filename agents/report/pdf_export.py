@@ -53,8 +53,7 @@ class NotPrintable(BadRequest):
 def to_pdf(document: ReportDocument) -> bytes:
     """Write a report as PDF. Takes a tenth of a second to a few: not for the event loop.
 
-    Raises:
-        NotPrintable: more than a twentieth of its letters have no glyph in the fonts at hand.
+    `NotPrintable` where more than a twentieth of its letters have no glyph in the fonts at hand.
     """
     import typst
 
@@ -102,11 +101,7 @@ def _fonts() -> "typst.Fonts":
 
 
 def _check(body: b.Body, lost: Collection[str]) -> None:
-    """Refuse a report of which too much can't be shown.
-
-    Raises:
-        NotPrintable: of its letters more than `MAX_LOST` have no glyph.
-    """
+    """Refuse a report of which too much can't be shown: `NotPrintable`."""
     text = " ".join(one.text for one in body.sentences())
     gone = sum(text.count(one) * len(one) for one in lost)
     if gone > MAX_LOST * sum(map(str.isalpha, text)):

@@ -151,14 +151,10 @@ class Chain:
         return part
 
     def narrowed(self, places: Sequence[Place], searched: Sequence[str] = (), *, with_sample: bool = True) -> Searcher:
-        """Give what one research searches: these places only; all of them where none is named.
+        """Give what one research searches: these places only, as far as they are there; all of them where none is named.
 
-        Providers and what is known of their health are shared.
-
-        Args:
-            places: as the user chose them; one that is not there is passed over.
-            searched: names that a contract settled on; none while that is open.
-            with_sample: the invented sample may be searched where there is nothing else.
+        Providers and what is known of their health are shared. Names that a contract settled on are `searched`, none while
+        that is open; the invented sample stands in only `with_sample`.
         """
         documents = self._library or self._sample
         if set(places) == {"library"} and documents is not None:
@@ -246,8 +242,7 @@ class Chain:
     async def probe(self, deadline_s: float = PROBE_S) -> Probed | None:
         """Try keyless web search once, briefly; one that is not reached is left alone for a while.
 
-        Returns:
-            The first that is reachable, else the first; None when a provider with a key is asked before them.
+        Gives the first that is reachable, else the first; None when a provider with a key is asked before them.
         """
         keyless = [engine for engine in self._providers if engine.keyless]
         if not keyless or not self._providers[0].keyless:

@@ -42,11 +42,7 @@ def choose(
     sample: Searcher | None = None,
     retry: RetryPolicy | None = None,
 ) -> Searcher:
-    """Make the searcher.
-
-    Raises:
-        ConfigError: a name is unknown, or a key or package is missing.
-    """
+    """Make the searcher; a `ConfigError` where a name is unknown, or a key or package is missing."""
     names = tuple(dict.fromkeys(name.strip().casefold() for name in names if name.strip()))
     for name in (one for one in names if one not in NAMES):
         hint = "".join(f" Did you mean {near}?" for near in get_close_matches(name, NAMES, n=1))
@@ -107,8 +103,7 @@ SAMPLE_LIBRARY = RESOURCES / "examples" / "library"
 def open_sources(settings: Settings) -> tuple[Searcher, bool, Fetcher]:
     """Set up folders and search providers; gives the searcher, whether the sample is searched, and what fetches pages.
 
-    Raises:
-        ConfigError: a folder is missing, a retriever unknown, or a key or package not there.
+    A `ConfigError` where a folder is missing, a retriever unknown, or a key or package not there.
     """
     folders = settings.library
     sample = not folders

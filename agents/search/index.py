@@ -77,11 +77,8 @@ class Passage(NamedTuple):
 class Index:
     """The documents and passages of one index file, or of none: then it is gone with its process.
 
-    Not safe for use by several threads at once.
-
-    Raises:
-        ConfigError: the file is a database of something else.
-        sqlite3.Error: from every method, when the file cannot be read or written.
+    Not for several threads at once. A file that is a database of something else is a `ConfigError`; one that cannot be read
+    or written is a `sqlite3.Error` of every method.
     """
 
     def __init__(self, path: Path | None) -> None:

@@ -60,10 +60,7 @@ class Library:
     """Documents in folders, searched by words. Files are read again when they change; the index is a cache.
 
     Addresses are `library:/<folder name>/<path>`, percent-encoded; only addresses in the index can be read. Of documents
-    with the same words one is found.
-
-    Raises:
-        ConfigError: a folder is missing.
+    with the same words one is found. A folder that is missing is a `ConfigError`.
     """
 
     def __init__(

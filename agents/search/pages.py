@@ -63,12 +63,9 @@ class WebPages:
         self._links: OrderedDict[str, Links] = OrderedDict()
 
     async def read(self, url: str, deadline_s: float | None = None, known: Source | None = None) -> Source:
-        """Read the page, PDF, Word or text file at an address.
+        """Read the page, PDF, Word or text file at an address; a `SourceError` where it can't be read or may not be used.
 
         Addresses that lead to one page, by redirect or because it says so, give sources of one id.
-
-        Raises:
-            SourceError: it cannot be read or may not be used; the reason is for the reader of the report.
         """
         fetched, document = await read_page(self._fetcher, url, deadline_s, known=known.version if known else "")
         if known and fetched.unchanged:
@@ -80,11 +77,7 @@ class WebPages:
         return source_of(display(fetched.final_url), document, self._date(), key=key, version=fetched.version)
 
     async def links(self, url: str, deadline_s: float | None = None) -> Links:
-        """Give the links of a page's text to pages of its site; the page is fetched only where it was not read lately.
-
-        Raises:
-            SourceError: it cannot be read or may not be used.
-        """
+        """Give the links of a page's text to pages of its site; the page is read for it only where it was not lately."""
         if canonical(url) not in self._links:
             await self.read(url, deadline_s)
         return self._links.get(canonical(url), ())

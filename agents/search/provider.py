@@ -141,11 +141,7 @@ class Provider:
     async def search(
         self, query: SearchQuery, deadline_s: float | None = None, *, attempts: int | None = None
     ) -> SearchResult:
-        """Look for documents.
-
-        Raises:
-            SearchFailed: after every retry.
-        """
+        """Look for documents; `SearchFailed` after every retry."""
         asked = prepared(query)
         found = await self._tried(lambda seconds: self._ask(asked, seconds), deadline_s, attempts)
         hits = [hit for hit in map(self._hit, found) if hit]
@@ -165,11 +161,7 @@ class Provider:
             await self._http.aclose()
 
     async def _ask(self, asked: ProviderQuery, seconds: float) -> list[ProviderHit]:
-        """Ask once, cut off after so many seconds.
-
-        Raises:
-            SearchFailed: it was not answered with results.
-        """
+        """Ask once, cut off after so many seconds; `SearchFailed` where it is not answered with results."""
         language = language_of(asked.query.text)
         data = await self._called(self.service.ask(asked, seconds), seconds, language)
         if self.service.then:
@@ -202,10 +194,9 @@ class Provider:
     async def _tried(
         self, send: Callable[[float], Awaitable[T]], deadline_s: float | None, attempts: int | None = None
     ) -> T:
-        """Call `send`, again where that may help. It is given the seconds that it may take, and is cut off after them.
+        """Call `send`, again where that may help; `SearchFailed` is that of the last request.
 
-        Raises:
-            SearchFailed: of the last request.
+        It is given the seconds that it may take, and is cut off after them.
         """
         loop = asyncio.get_running_loop()
         ends_at = loop.time() + (float("inf") if deadline_s is None else deadline_s)
@@ -224,11 +215,7 @@ class Provider:
         return await self._retry.retrying(left_s, attempts)(once)
 
     async def _send(self, call: Call, seconds: float, base: str) -> bytes:
-        """Send one request and give the answer's body.
-
-        Raises:
-            SearchFailed: no answer, or one with another status than 200.
-        """
+        """Send one request and give the answer's body; `SearchFailed` for no answer, or another status than 200."""
         fault: SearchFault
         params, headers = dict(call.params), dict(self.service.keyless if self.keyless else {})
         if self._secret and self.service.key_param:

@@ -124,19 +124,13 @@ class Searcher(Protocol):
         """As shown to the user and kept with each search, for example `library`."""
 
     async def search(self, query: SearchQuery, deadline_s: float | None = None) -> SearchResult:
-        """Look for documents; no hits is an answer, not a failure.
-
-        Raises:
-            SearchError: the provider failed after every retry.
-        """
+        """Look for documents; no hits is an answer, a `SearchError` that the provider failed after every retry."""
 
     async def read(self, url: str, deadline_s: float | None = None, known: Source | None = None) -> Source:
         """Read the whole document at an address that a search gave, or that the user named.
 
-        What is `known` of it need not be sent again where its server says that it has not changed.
-
-        Raises:
-            SourceError: it cannot be read or may not be used; the reason is for the reader of the report.
+        What is `known` of it need not be sent again where its server says that it has not changed. A `SourceError` says for
+        the reader of the report why it cannot be read or may not be used.
         """
 
     async def survey(self, question: str = "", limit: int = 24) -> CorpusSurvey:
@@ -150,8 +144,7 @@ class Crawler(Protocol):
     async def crawl(self, url: str, limit: int, deadline_s: float | None = None) -> tuple[Hit, ...]:
         """Give pages of the same site that the page at `url` leads to, one step away; none is an answer.
 
-        Raises:
-            SourceError: the page cannot be read or may not be used.
+        A `SourceError` where the page cannot be read or may not be used.
         """
 
 
@@ -162,11 +155,7 @@ class Texts(Protocol):
         """Keep `text` and return its digest (`agents.contracts.frozen.digest`)."""
 
     async def get(self, text_hash: str) -> str:
-        """Return the text of a digest.
-
-        Raises:
-            SourceError: no such text is kept.
-        """
+        """Return the text of a digest; a `SourceError` where none is kept."""
 
 
 IN_A_ROW = 3  # failures in a row that open it

@@ -136,12 +136,9 @@ class Firecrawl(Provider):
     """Web search, and the pages of a site, by Firecrawl or by a server of one's own that speaks like it."""
 
     async def crawl(self, url: str, limit: int, deadline_s: float | None = None) -> tuple[Hit, ...]:
-        """Give pages of the site of `url`, the page itself not among them.
+        """Give pages of the site of `url`, the page itself not among them; `SearchFailed` after every retry.
 
         One request and one credit however many there are; each is read by whoever wants it, as any other page.
-
-        Raises:
-            SearchFailed: after every retry.
         """
 
         async def once(seconds: float) -> object:

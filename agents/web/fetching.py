@@ -94,12 +94,10 @@ def _standing_still(work: asyncio.Timeout) -> Iterator[None]:
 
 
 class Fetcher:
-    """Reads addresses. One client for all, closed by `aclose`; to be used in one event loop.
+    """Reads addresses: one client for all, closed by `aclose`, for one event loop.
 
-    Args:
-        allowed: private hosts that the operator opened; a whole `guard` takes the place of one made of it and `resolver`.
-        total_s: seconds for one fetch, without the time spent waiting for a turn at the host.
-        per_host_rate: requests a second at one host.
+    Private hosts that the operator opened are `allowed`; a whole `guard` takes the place of one made of these and `resolver`.
+    A fetch gets `total_s` seconds, without those spent waiting for a turn; a host gets `per_host_rate` requests a second.
     """
 
     def __init__(
@@ -117,9 +115,7 @@ class Fetcher:
     async def fetch(self, url: str, *, known: str = "") -> FetchedPage:
         """Read one address, following its redirects; the version that is `known` of it need not be sent again.
 
-        Raises:
-            SourceError: it cannot be read, or may not be; the reason is for the reader of the report. `retryable` when
-                it may be gone later.
+        A `SourceError` says for the reader of the report why it can't or may not be read; `retryable` when that may pass.
         """
         work, now = asyncio.timeout(self._total_s), asyncio.get_running_loop().time
         retrying = self._retry.retrying(lambda: (work.when() or now()) - now())
@@ -147,8 +143,8 @@ class Fetcher:
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         )
 
-    async def _follow(self, url: str, work: asyncio.Timeout, known: str) -> FetchedPage:
-        """Make one attempt: the address, and where it redirects."""
+    async def _follow(self, url: str, work: asyncio.Timeout | None = None, known: str = "") -> FetchedPage:
+        """Make one attempt: the address, and where it redirects; robots.txt itself, which is no `work`, waits for no turn."""
         with _explained(url):
             at = self._guard.check(_written(url))
             visited: set[str] = set()
@@ -158,13 +154,14 @@ class Fetcher:
                 visited.add(str(at))
                 await self._guard.admit(at)
                 origin = f"{at.scheme}://{at.netloc.decode('ascii')}"
-                if not await self._manners.allow(origin, str(at)):
-                    raise SourceError(url, ROBOTS_SAY_NO)
-                if self._manners.pause_s(origin) > MAX_PAUSE_S:
-                    raise SourceError(url, PAUSES)
                 async with AsyncExitStack() as turn:
-                    with _standing_still(work):
-                        await turn.enter_async_context(self._manners.turn(origin))
+                    if work is not None:
+                        if not await self._manners.allow(origin, str(at)):
+                            raise SourceError(url, ROBOTS_SAY_NO)
+                        if self._manners.pause_s(origin) > MAX_PAUSE_S:
+                            raise SourceError(url, PAUSES)
+                        with _standing_still(work):
+                            await turn.enter_async_context(self._manners.turn(origin))
                     answer = await self._get(url, at, origin, known)
                 if isinstance(answer, FetchedPage):
                     return answer
@@ -228,18 +225,10 @@ class Fetcher:
         """Ask a site for its rules, under the same guard; None when it does not answer."""
         try:
             async with asyncio.timeout(ROBOTS_S):
-                with _explained(address):
-                    at = self._guard.check(address)
-                    for _ in range(MAX_REDIRECTS + 1):
-                        await self._guard.admit(at)
-                        answer = await self._get(address, at, f"{at.scheme}://{at.netloc.decode('ascii')}", "")
-                        if isinstance(answer, FetchedPage):
-                            return answer.body[:ROBOTS_BYTES]
-                        at = self._guard.check(at.join(_written(answer)))
+                return (await self._follow(address)).body[:ROBOTS_BYTES]
         except (SourceError, TimeoutError) as error:
             log.info("no robots.txt: %s (%r)", address, error)
             return b"" if isinstance(error, SourceError) and error.fault == "document" and not error.retryable else None
-        return None
 
 
 @contextmanager

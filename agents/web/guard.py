@@ -72,11 +72,7 @@ class Blocked(Exception):
 
 
 async def system_resolver(host: str, port: int) -> Sequence[str]:
-    """Ask the operating system.
-
-    Raises:
-        OSError: there is no such name, or no answer within `LOOKUP_S`.
-    """
+    """Ask the operating system; an `OSError` where there is no such name, or no answer within `LOOKUP_S`."""
     loop = asyncio.get_running_loop()
     async with asyncio.timeout(LOOKUP_S):  # TimeoutError is an OSError
         try:
@@ -111,14 +107,9 @@ class AllowedHosts:
 
     @classmethod
     def parse(cls, text: str) -> "AllowedHosts":
-        """Read the value of `DOSSIER_ALLOW_PRIVATE_HOSTS`.
+        """Read `DOSSIER_ALLOW_PRIVATE_HOSTS`: a comma list of `host:port`, or of `pattern=host:port`, else a `ConfigError`.
 
-        Args:
-            text: a comma list of `host:port`, or of `pattern=host:port`: names that match are dialled there, while
-                address and `Host` header stay as they are. Empty allows nothing.
-
-        Raises:
-            ConfigError: an entry has another form.
+        Names that match a pattern are dialled there, while address and `Host` header stay as they are. Empty allows nothing.
         """
         read: list[tuple[str, Target]] = []
         for entry in filter(None, (part.strip() for part in text.split(","))):
@@ -152,11 +143,7 @@ class Guard:
         self._open = tuple(ipaddress.ip_network(net) for net in open_networks)
 
     def check(self, url: str | httpx2.URL) -> httpx2.URL:
-        """Judge an address by its form, without looking its name up.
-
-        Raises:
-            Blocked: it may not be reached, or is no address of the web.
-        """
+        """Judge an address by its form, without looking its name up; `Blocked` where it may not be reached."""
         written = str(url)
         scheme = _SCHEME.match(written)
         if scheme and scheme[1].lower() not in {"http", "https"}:
@@ -184,13 +171,9 @@ class Guard:
         return parsed
 
     async def admit(self, url: str | httpx2.URL) -> httpx2.URL:
-        """Judge an address by its form and by what its name leads to now.
+        """Judge an address by its form and by what its name leads to now: `Blocked` where it may not be reached.
 
-        Behind a proxy a name that this machine cannot look up passes by its form.
-
-        Raises:
-            Blocked: it may not be reached.
-            OSError: the name cannot be looked up, and there is no proxy to do so.
+        Behind a proxy a name that this machine cannot look up passes by its form; elsewhere that is an `OSError`.
         """
         parsed = self.check(url)
         host = parsed.raw_host.decode("ascii")
@@ -207,11 +190,9 @@ class Guard:
         return "" if self._allowed.target(host, port_of(url)) else proxy_for(url.scheme, host)
 
     async def targets(self, host: str, port: int) -> list[Target]:
-        """Look a host up, and give the addresses to dial for it, in the order of preference; at least one.
+        """Look a host up, and give the addresses to dial for it, in the order of preference; at least one, else an `OSError`.
 
-        Raises:
-            Blocked: one of its addresses is not public, which condemns the name.
-            OSError: the name cannot be looked up.
+        One address that is not public condemns the name: `Blocked`.
         """
         opened = self._allowed.target(host, port)
         name, port = opened or (host, port)

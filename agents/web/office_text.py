@@ -58,11 +58,7 @@ _CURRENCY = re.compile(r"(?<!\[)[€$£¥]")
 
 
 def archive_of(body: bytes, url: str) -> zipfile.ZipFile:
-    """Open an archive, unless by its table of contents it should not be unpacked.
-
-    Raises:
-        SourceError: it is broken, or would unpack to far more than a document.
-    """
+    """Open an archive; a `SourceError` where it is broken, or by its table of contents far more than a document."""
     try:
         archive = zipfile.ZipFile(io.BytesIO(body))
         parts = archive.infolist()
@@ -82,11 +78,7 @@ def flat_archive(text: str) -> zipfile.ZipFile:
 
 
 def read_archive(archive: zipfile.ZipFile, url: str) -> Document:
-    """Read an office file.
-
-    Raises:
-        SourceError: it is another kind of archive, or broken.
-    """
+    """Read an office file; a `SourceError` where it is another kind of archive, or broken."""
     kinds = {
         "word/document.xml": read_word, "xl/workbook.xml": _workbook, "ppt/presentation.xml": _slides,
         "META-INF/container.xml": _book, "content.xml": read_open_document,

@@ -20,13 +20,7 @@ _LONG = 60  # words in a cell, from which boxes only place text on the page
 
 
 def with_tables(words: list[Word], levels: Iterable[Rule], posts: Iterable[Rule]) -> list[Word]:
-    """Put the records of each ruled table in the place of its words.
-
-    Args:
-        words: of a page.
-        levels: lines across it, at their heights.
-        posts: upright lines.
-    """
+    """Put the records of each ruled table of a page in the place of its words, by level and by upright lines."""
     posts = list(posts)
     level, upright = _lines(levels), _lines(posts)
     if max(len(level), len(upright)) > _MOST_LINES:

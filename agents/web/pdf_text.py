@@ -59,10 +59,9 @@ _LATIN = ("en", "de", "fr", "es", "it", "pt", "nl", "sv")
 
 
 def read_pdf(body: bytes, url: str) -> Document:
-    """Read a PDF file, for at most about `READING_S` seconds. PDFium is not made for threads: one call at a time.
+    """Read a PDF file, for at most about `READING_S` seconds; a `SourceError` for a scan, a locked, broken or empty one.
 
-    Raises:
-        SourceError: it is a scan, locked, broken or empty.
+    PDFium is not made for threads: one call at a time.
     """
     deadline = time.monotonic() + READING_S
     try:

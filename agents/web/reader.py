@@ -122,10 +122,8 @@ async def read_page(
 ) -> tuple[FetchedPage, Document]:
     """Fetch an address and read it; a page that only frames a document is followed to it once, as if it were a link.
 
-    Where it still is the `known` version, the document is empty.
-
-    Raises:
-        SourceError: it cannot be read or may not be used; the reason is for the reader of the report.
+    Where it still is the `known` version, the document is empty. A `SourceError` says for the reader of the report why it
+    can't be read or may not be used.
     """
     try:
         async with asyncio.timeout(deadline_s):
@@ -148,9 +146,8 @@ async def read_page(
 async def read_document(body: bytes, content_type: str, url: str, limit_s: float = LIMIT_S) -> Document:
     """Read a document of any kind, in a process of its own that is ended when it takes too long.
 
-    Raises:
-        Elsewhere: it only frames another document.
-        SourceError: it is no text, stands behind a wall, or is broken; the reason is for the reader of the report.
+    A `SourceError` says for the reader of the report that it is no text, stands behind a wall, or is broken; `Elsewhere`,
+    that it only frames another document.
     """
     found = await _pool().read({"content_type": content_type, "url": url}, body, limit_s)
     if "elsewhere" in found:
@@ -169,11 +166,7 @@ _pool = cache(ReaderPool)  # the processes of this program; they end with it
 
 
 def read_here(body: bytes, content_type: str, url: str) -> Document:
-    """Read a document in this very thread, without a limit of time: what `read_document` has done elsewhere.
-
-    Raises:
-        SourceError: as `read_document`.
-    """
+    """Read a document in this very thread, without a limit of time: what `read_document` has done elsewhere."""
     if is_pdf(body):
         from agents.web.pdf_text import read_pdf  # loads a library of 8 MB
 

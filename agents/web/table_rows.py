@@ -85,13 +85,10 @@ def grid(rows: Sequence[Iterable[tuple[str, int, int]]]) -> list[list[str | None
 def records(
     rows: Iterable[Row], *, heads: int | None = None, named: bool = False, is_data: bool = False
 ) -> Iterator[str]:
-    """Write each row with the heads of its cells. Empty cells are left out; lines above the heads stay lines.
+    """Write each row of a table with the heads of its cells. Empty cells are left out; lines above the heads stay lines.
 
-    Args:
-        rows: of one table.
-        heads: how many of its rows hold heads; None where nothing says so.
-        named: the first cell of each row names it.
-        is_data: the first row holds heads whenever it could, as in files of data.
+    So many rows hold `heads`, None where nothing says so; `named` rows have their name in the first cell; in a file of data
+    (`is_data`) the first row holds heads whenever it could.
     """
     parts = list(_parts(list(rows))) if heads is None else [list(rows)]
     for part in parts[:-1]:

@@ -88,11 +88,8 @@ def canonical(url: str) -> str:
     Scheme (http and https), `www.`, case of the host, default ports, user name and password, needless escapes, dot
     segments, a last slash, index pages, fragments, and the parameters that only follow readers or sign links do not
     count; nor do the versions and forms of a preprint and the forms of an article with a DOI. The key is for comparing:
-    what is shown and fetched is the address itself (`display`).
-
-    Returns:
-        An address beginning with `https://`; addresses that are not of the web, malformed, or longer than
-        `MAX_ADDRESS` come back as they are.
+    what is shown and fetched is the address itself (`display`). It begins with `https://`; addresses that are not of the
+    web, malformed, or longer than `MAX_ADDRESS` come back as they are.
     """
     written = _CONTROL.sub("", url).strip()
     if len(written) > MAX_ADDRESS:
@@ -174,10 +171,8 @@ def _follows(name: str, value: str) -> bool:
 def registrable_domain(host_or_url: str) -> str:
     """Give the part of a host name that somebody registered: `bbc.co.uk` for `https://www.bbc.co.uk/news`.
 
-    It tells whose pages they are, by the Public Suffix List that the package `tld` carries.
-
-    Returns:
-        Lower case, international names in their ASCII form; a numeric address as it is; empty when there is no host.
+    It tells whose pages they are, by the Public Suffix List that the package `tld` carries. Lower case, international names
+    in their ASCII form; a numeric address as it is; empty when there is no host.
     """
     host = host_or_url.strip()
     if "://" in host or host.startswith("//"):
