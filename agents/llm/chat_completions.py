@@ -36,6 +36,8 @@ _EVENT = ("", "data", "error", "event", "id", "retry")
 """Names before the colon of a line of events; nothing before it makes a comment."""
 SAID_CHARS = 4_000  # characters of a refusal that are read: some servers answer with a whole page
 
+_open: set[httpx2.Response] = set()
+"""Answers that are being read in this process."""
 _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, httpx2.AsyncClient]] = WeakKeyDictionary()
 
 
@@ -48,7 +50,8 @@ class Refused(Exception):
         self.code, self.param, self.usage = of.get("code"), of.get("param"), of.get("usage")
 
 
-READ_EVERY_S = 0.03
+READ_EVERY_S, AT_HAND_S = 0.03, 0.001
+"""Seconds for which pieces of an answer gather before they are read, and below which a piece was there already."""
 BROKEN_OFF = httpx2.RemoteProtocolError
 RAISED = (Refused, httpx2.HTTPError, httpx2.InvalidURL)  # what a call raises, beside being cut off
 
@@ -78,9 +81,13 @@ class ChatCompletions:
                 raise _refusal(response, (await response.aread()).decode("utf-8", "replace"))
             else:
                 again = _pieces_of(response)
-            async with aclosing(again):
-                async for piece in again:
-                    yield piece
+            _open.add(response)
+            try:
+                async with aclosing(again):
+                    async for piece in again:
+                        yield piece
+            finally:
+                _open.discard(response)
 
 
 async def _pieces_of(response: httpx2.Response) -> AsyncGenerator[Wire]:
@@ -109,14 +116,16 @@ async def _pieces_of(response: httpx2.Response) -> AsyncGenerator[Wire]:
 async def _lines(response: httpx2.Response) -> AsyncGenerator[str]:
     """Give lines that hold anything: JSON may hold signs that end a line elsewhere, but none of these two."""
     rest, response.encoding = "\ufeff", "utf-8"  # whatever the header says: JSON and events have no other
+    clock = asyncio.get_running_loop().time
+    asked_at = clock()
     async for part in response.aiter_text():
+        was_waited_for = clock() - asked_at > AT_HAND_S
         *lines, rest = re.split(r"[\r\n]", rest.lstrip("\ufeff") + part.lstrip("\ufeff"))
         for line in filter(None, lines):
             yield line
-        if (
-            not rest
-        ):  # one of many: words that come meanwhile are read together, since each reading costs more than they do
-            await asyncio.sleep(READ_EVERY_S)
+        if was_waited_for and not rest:  # one of many: those that come meanwhile are read in one go, for less
+            await asyncio.sleep(READ_EVERY_S * max(1.0, min(6.0, len(_open) / 8)))
+        asked_at = clock()
     if rest:
         yield rest
 
@@ -281,7 +290,8 @@ class ProviderAnswer:
     def take(self, response: Wire) -> str:
         """Take in a whole answer as it comes over the wire, or the next piece of one; give the piece of the content."""
         self.usage = _part(response, "usage") or _part(_part(response, "x_groq"), "usage") or self.usage
-        first = next(iter(_parts(response, "choices")), {"message": {"content": _elsewhere(response)}})
+        choices = _parts(response, "choices")
+        first = choices[0] if choices else {"message": {"content": _elsewhere(response)}}
         said = first.get("delta") or first.get("message") or first.get("text")
         message = said if isinstance(said, dict) else {"content": said}
         piece = _words_of(message.get("content"))
