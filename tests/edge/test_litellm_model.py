@@ -614,9 +614,8 @@ async def silent_server(*first: bytes) -> AsyncIterator[tuple[str, asyncio.Event
         await reader.readuntil(b"\r\n\r\n")
         asked.set()
         if first:
-            writer.write(
-                b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n" + b"".join(first)
-            )
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
+            writer.write(b"".join(b"%x\r\n%b\r\n" % (len(one), one) for one in first))
         while await reader.read(1000):
             pass
         left.set()
@@ -641,6 +640,16 @@ async def test_a_stalled_provider_is_left_at_the_deadline(model, first):
         assert caught.value.notice == "The model did not answer in time."
         assert time.monotonic() - began < 20
         await asyncio.wait_for(left.wait(), 30)
+
+
+async def test_pieces_that_came_already_are_read_without_a_pause(model):
+    async with silent_server(*[event({"content": " "})] * 600, event({"content": GOOD}), *END) as (address, *_):
+        began = time.monotonic()
+
+        reply = await model(api_base=address).reply(request(), Heard())
+
+        assert reply.text.strip() == GOOD
+        assert time.monotonic() - began < 9  # a pause for each would take twice as long
 
 
 async def test_no_time_left_means_no_request(httpserver, model):
