@@ -6,6 +6,7 @@ What the faces (chat, routes, command line) may use of this module: `Team`, `ope
 """
 
 import asyncio
+import gc
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -366,6 +367,7 @@ class Team:
 
         direction("warm")
         asks_for_facts("How many were closed in May 2020?")  # word lists and the names of months
+        gc.freeze()  # what is loaded stays until the end: nothing waits for the collector to go through it
 
     async def probe(self) -> Probed | None:
         """Try keyless web search once, briefly; None where none would be asked."""

@@ -94,6 +94,8 @@ class _Cached:
     source: Source
     whole: bool
     since: float
+    of: int
+    """Hash of what was sent."""
 
 
 class PageCache:
@@ -106,6 +108,10 @@ class PageCache:
 
     def put(self, url: str, sent: Document, *, provider: str, whole: bool) -> None:
         """Keep a page as it was sent, if it is worth keeping; an abstract where it is not the whole."""
+        of, known = hash((url, sent, provider, whole)), self._pages.get(canonical(url))
+        if known and known.of == of:  # found by many searches, of many runs
+            self._pages[canonical(url)] = replace(known, since=self._clock())
+            return
         text, wall = _looked_at(sent.title, sent.text[:MAX_TEXT], url)
         if whole and (len(text) < ENOUGH or (wall and wall.kind != "partial")):
             return
@@ -114,7 +120,7 @@ class PageCache:
         self._drop(canonical(url))
         tags = (*(() if whole else (Said(ABSTRACT),)), Said(PROVIDER_COPY, provider=provider))
         source = source_of(url, replace(sent, text=text), None, tags=tags)
-        self._pages[canonical(url)] = _Cached(source, whole, self._clock())
+        self._pages[canonical(url)] = _Cached(source, whole, self._clock(), of)
         self._chars += len(text)
         while self._chars > self._max_chars:
             self._drop(next(iter(self._pages)))

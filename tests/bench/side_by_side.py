@@ -6,6 +6,7 @@
 
 import argparse
 import asyncio
+import gc
 import os
 import statistics
 import sys
@@ -61,6 +62,7 @@ def main() -> int:
 
     from agents.core.settings import load
 
+    gc.set_threshold(50_000, 20, 20)  # as every command does
     with driver.Servers({}) as servers, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         os.environ |= {
             "OPENAI_API_KEY": "sk-test-FAKE0000FAKE", "OPENAI_API_BASE": servers.llm_url, "RETRIEVER": "tavily",

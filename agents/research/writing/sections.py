@@ -6,6 +6,7 @@ written twice: only where the search for counter-evidence moves a verdict afterw
 Writing: facts under numbers for the writer, the writer's numbers back to fact ids.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
@@ -164,18 +165,24 @@ async def run_section(context: RunContext, ctx: Ctx, given: SectionGiven) -> Fin
     return found.model_copy(update=update)
 
 
+_GOES_ON = re.compile(r"[.!?]\S*\s+(?=\S)|[。！？](?=.)|[|\n]", re.DOTALL)
+"""Where a sentence may have ended: what is written next has begun."""
+
+
 class Draft:
     """A section while it is written: each whole sentence is held against the facts that it cites before it is shown."""
 
     def __init__(self, show: Callable[[int, str], None], numbering: Numbering) -> None:
         self._show, self._numbering = show, numbering
-        self._text, self._shown, self._seen = "", 0, 0
+        self._text, self._at, self._shown, self._seen = "", 0, 0, 0
 
     async def take(self, piece: str) -> None:
         """Take the next piece of the text."""
         self._text += piece
-        if not any(sign in piece for sign in ".!?。！？|\n"):
+        ends = [found.end() for found in _GOES_ON.finditer(self._text, self._at)]
+        if not ends:
             return
+        self._at = 0 if "\n\n" in self._text else ends[-1]
         *whole, self._text = self._text.split("\n\n")  # a paragraph that is whole is not read again
         marks = self._numbering.marks()
         ended = [sentence for text in whole for sentence in parse(text, marks).sentences()]
