@@ -18,7 +18,7 @@ from agents.api.tree import live_tree, steer
 from agents.contracts import contract as contracts
 from agents.contracts import report as reports
 from agents.contracts.contract import place
-from agents.contracts.plan import LoopDecision
+from agents.contracts.plan import LoopDecision, RetryEntry, RetryStatus
 from agents.contracts.report import OVER, Commission, JobStatus, KeyedRequest
 from agents.core.errors import BadRequest
 from agents.core.events import NodeChanged, RoundEnded, SearchDone, SourceRejected
@@ -26,9 +26,7 @@ from agents.jobs.changes import Steered, reach_of
 from agents.jobs.job import Job, orchestrator
 from agents.memory.knowledge import forget_with
 from agents.report.earlier import known_lines
-from agents.report.methodology import tracking
 from agents.report.wording import report_language
-from agents.research.loop.success import Retries
 from agents.research.planning.freeze_contract import TIERS
 from agents.research.scoping.authorization import minutes_of
 from agents.research.scoping.turn import ScopingState, agreed, checked, seeds_in
@@ -207,19 +205,20 @@ def running_phase(job: Job) -> reports.PhaseState:
 
 def _running_retries(job: Job, above: str) -> reports.RetryTracking:
     """Fold the attempts at sub-questions and addresses below a node from what was told so far: those of which one failed."""
-    retries, asks = Retries(), dict[str, str]()
+    entries, asks = list[RetryEntry](), dict[str, str]()
     for event in (numbered.event for numbered in job.run.events):
         here = f"{getattr(event, 'node', '')}/".startswith(f"{above}/")
         match event:
             case NodeChanged(state="queued", role="leaf"):
                 asks[place(event.node)] = event.doing
             case SearchDone() if here and (asked := asks.get(place(event.node))):
-                retries = retries.failed(asked, branch=event.node) if event.failed else retries.completed(asked)
+                status: RetryStatus = "pending" if event.failed else "complete"
+                entries.append(RetryEntry(key=asked, attempts=bool(event.failed), status=status))
             case SourceRejected(page="empty") if here:
-                retries = retries.failed(event.url, branch=event.node)
+                entries.append(RetryEntry(key=event.url, attempts=1, status="pending"))
             case _:
                 pass
-    return tracking(tuple(one for one in retries.as_entries() if one.attempts))
+    return reports.RetryTracking.of(entries)
 
 
 @jobs_api.delete("/research/jobs")

@@ -3,6 +3,7 @@
 What ends or continues a round: the model's reflection, and the loop decision that code derives from it.
 """
 
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -224,17 +225,33 @@ class SkippedTopic(Frozen):
     explanation: str = ""
 
 
+MAX_ATTEMPTS = 3
+"""Failures after which a sub-question or address is not tried again (specification, section 5)."""
+RetryStatus = Literal["pending", "complete", "exhausted"]
+
+
 class RetryState(Frozen):
     """Failures of one sub-question or address."""
 
     attempts: int = Field(ge=0)
-    status: Literal["pending", "complete", "exhausted"]
+    status: RetryStatus
 
 
 class RetryEntry(RetryState):
     """The same with its name."""
 
     key: Text
+
+
+def added_up(entries: Iterable[RetryEntry]) -> dict[str, RetryState]:
+    """Add up by their keys what branches noted; a success outweighs every failure. What never failed is left out."""
+    found: dict[str, RetryState] = {}
+    for one in entries:
+        old = found.get(one.key, RetryState(attempts=0, status="pending"))
+        attempts, statuses = old.attempts + one.attempts, {old.status, one.status}
+        status: RetryStatus = "exhausted" if "exhausted" in statuses or attempts >= MAX_ATTEMPTS else "pending"
+        found[one.key] = RetryState(attempts=attempts, status="complete" if "complete" in statuses else status)
+    return {key: one for key, one in found.items() if one.attempts or one.status != "complete"}
 
 
 class RoundRecord(Frozen):

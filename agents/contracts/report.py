@@ -15,7 +15,7 @@ from agents.contracts.contract import Brief, Change, ChangeKind, Contract, Forec
 from agents.contracts.fact import Fact, MemoryNote
 from agents.contracts.finding import Finding, Frame, NodeStatus, Problem, QuestionAnswer
 from agents.contracts.frozen import Frozen, QueryType, Text
-from agents.contracts.plan import LoopDecision, RetryEntry, RetryState, RoundRecord, SkippedTopic
+from agents.contracts.plan import LoopDecision, RetryEntry, RetryState, RoundRecord, SkippedTopic, added_up
 from agents.contracts.sources import RejectedSource, Shortlist, SourceCard, SourceKind
 from agents.contracts.verification import Claim, Gate, Truth, Verdict
 
@@ -215,6 +215,12 @@ class RetryTracking(Frozen):
 
     subquestions: dict[str, RetryState] = Field(default_factory=dict)
     total_exhausted: int = 0
+
+    @classmethod
+    def of(cls, entries: Iterable[RetryEntry]) -> "RetryTracking":
+        """Add up what branches noted."""
+        found = added_up(entries)
+        return cls(subquestions=found, total_exhausted=sum(one.status == "exhausted" for one in found.values()))
 
 
 class TimeBudget(Frozen):

@@ -5,13 +5,13 @@ from typing import Literal, NamedTuple
 
 from agents.contracts.contract import Brief, Change, Command, Narrowing, place
 from agents.contracts.frozen import Said
+from agents.contracts.plan import MAX_ATTEMPTS
 from agents.contracts.report import Stage
 from agents.core.errors import BadRequest, BudgetExceeded
 from agents.core.events import JobChanged, NodeChanged, NodeState, Noted, Numbered, RoundEnded, SearchDone
 from agents.core.time_policy import synthesis_reserve_s
 from agents.jobs.attempt import Attempt
 from agents.jobs.job import Job
-from agents.research.loop.success import MAX_ATTEMPTS, TAG
 from agents.research.steering import bound_by, together
 
 Steered = Literal["finish", "stop", "drop", "retry"]
@@ -89,7 +89,7 @@ def _may_be_tried_again(node: str, run: Attempt) -> None:
     failed = tries.count(True)
     if failed >= MAX_ATTEMPTS and failed == len(tries):
         form = "“{title}” has failed {failed} times and is not tried again in this run ({tag}). When the run is over, restart it."
-        raise BadRequest(form, title=row.title, failed=failed, tag=TAG)
+        raise BadRequest(form, title=row.title, failed=failed, tag="#RETRY_EXHAUSTED")
     above = rows.get(place(row.parent))
     over = [above] if above else [one for one in rows.values() if one.role == "query"]
     searching = not over or any(one.state in ACTIVE for one in over)

@@ -13,7 +13,6 @@ from agents.contracts.body import Block, Line, Table, Words
 from agents.contracts.contract import Change, ForecastLine, place
 from agents.contracts.fact import MemoryNote
 from agents.contracts.finding import Finding, Problem, SearchRecord
-from agents.contracts.plan import RetryEntry, RetryState
 from agents.contracts.report import (
     Actual,
     GapAnalysis,
@@ -42,8 +41,6 @@ LIMITS = frozenset({"#TIME_LIMIT", "#ITERATION_LIMIT", "#TOKEN_LIMIT"})
 """Tags of a run that stopped at a cap."""
 UNTOLD = frozenset({"unknown", "undated"})
 """Tags of a chosen source that say nothing."""
-MAX_ATTEMPTS = 3
-"""Failures after which a key is given up (specification, section 5)."""
 _OWN = re.compile(r"(?:library|upload):/[^/]*/")
 """How addresses of documents of the user's own begin: scheme and folder."""
 _FORECAST = {
@@ -337,7 +334,9 @@ class Making:
             return ResearchState(
                 time_budget=budget,
                 iteration=Iteration(current=len(node.rounds), max=caps.rounds),
-                retry_tracking=tracking(entry for top in over for part in top.walk() for entry in part.attempts),
+                retry_tracking=RetryTracking.of(
+                    entry for top in over for part in top.walk() for entry in part.attempts
+                ),
                 gap_analysis=GapAnalysis(loop_decision=history[-1] if history else None, history=history),
             )
 
@@ -417,18 +416,3 @@ def money(usd: float, words: Wording) -> str:
     if not usd:
         return words.free
     return f"{words.number(usd, '0.0000' if 0 < usd < 0.1 else '0.00')} USD"
-
-
-def tracking(entries: Iterable[RetryEntry]) -> RetryTracking:
-    """Add up attempts by key; the gravest status wins."""
-    grave = {"complete": 0, "pending": 1, "exhausted": 2}
-    found: dict[str, RetryState] = {}
-    for entry in entries:
-        old = found.get(entry.key)
-        status = entry.status if old is None or grave[entry.status] > grave[old.status] else old.status
-        attempts = entry.attempts + (old.attempts if old else 0)
-        if status == "pending" and attempts >= MAX_ATTEMPTS:
-            status = "exhausted"  # branch by branch it was less
-        found[entry.key] = RetryState(attempts=attempts, status=status)
-    given_up = sum(1 for state in found.values() if state.status == "exhausted")
-    return RetryTracking(subquestions=found, total_exhausted=given_up)

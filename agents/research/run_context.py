@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from agents.contracts.contract import PaceSeen
 from agents.contracts.finding import Problem
 from agents.contracts.frozen import Frozen, Said
+from agents.contracts.plan import MAX_ATTEMPTS
 from agents.contracts.sources import CorpusSurvey, Hit, SearchQuery, SearchResult, Source, SourceCard
 from agents.core.budget import NOTHING, Deadline, Usage, spent_by
 from agents.core.errors import BadOutput, ModelError, ModelFault, SearchError, SourceError, StepFailed
@@ -21,7 +22,6 @@ from agents.core.port import Ctx
 from agents.core.prompts import PromptBook
 from agents.core.role import AskContext, In, Model, OnText, Out, Role, RoleAnswer, answered, ask
 from agents.research.fit_input import Rooms, ask_fitting, divided, in_parts
-from agents.research.loop.success import MAX_ATTEMPTS, Retries
 from agents.research.loop.topics import Dispatched, Topics
 from agents.research.steering import Steering
 from agents.roles import PLANNER, SECTION_WRITER
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+MAX_SIBLINGS = 3
+"""Pages of a site that fail alike before no other of it is tried (specification, section 5)."""
 TRIED_OFTEN = f"given up after {MAX_ATTEMPTS} failed attempts"
 SAME_ATTEMPT = "{why} (tried once for several branches)"
 
@@ -163,7 +165,10 @@ class RunContext:
     """Stands in when a role's model fails for good; None lets the failure through."""
     steering: Steering = field(default_factory=Steering)
     topics: Topics = field(default_factory=Topics)
-    retries: Retries = field(default_factory=Retries)
+    refused: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """Branches that could not read an address, as their steps recorded it."""
+    down: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """Addresses that could not be read because their site failed, by site."""
     failed: Counter[str] = field(default_factory=Counter)
     """Fetches that failed in this process, by address."""
     taken: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -338,9 +343,9 @@ class RunContext:
             nonlocal first
             first = True
             # What failed beside this one is not in the ledger before all that its branch reads is there.
-            if not self.retries.allows(url) or self.failed[canonical(url)] >= MAX_ATTEMPTS:
+            if max(len(self.refused[url]), self.failed[canonical(url)]) >= MAX_ATTEMPTS:
                 raise SourceError(url, TRIED_OFTEN, "given_up")
-            if self.retries.hopeless(_site(url)):
+            if (site := _site(url)) and len(self.down[site]) >= MAX_SIBLINGS:
                 raise SourceError(url, f"three pages of its site failed alike; {TRIED_OFTEN}", "given_up")
             known = None
             if before and before.version:
@@ -380,8 +385,9 @@ class RunContext:
         if isinstance(fetched, SourceCard):
             await self.pages.know(canonical(url), fetched)
         elif fetched.type == "SourceError" and fetched.fault in {"document", "site"}:
-            alike = _site(url) if fetched.fault == "site" else ""
-            self.retries = self.retries.merge(Retries().failed(url, alike, branch=branch))
+            self.refused[url].add(branch)
+            if fetched.fault == "site":
+                self.down[_site(url)].add(url)
 
     async def crawl(self, url: str, limit: int, deadline: Deadline) -> Listed:
         """Go on from a page to others of its site, one step; where the searcher cannot, nothing is found.

@@ -73,7 +73,7 @@ MUTATIONS = (
         ("S3: success criteria end a phase", LOOP, "(criteria_met, ", "(False, "),
         ("S2 FR-07: low novelty ends the loop", LOOP, "novelty is not None and below(", "novelty is None and below("),
         ("S0 FR-3: finishing ends the loop", LOOP, "(finishing, \"finishing\"", "(False, \"finishing\""),
-        ("S0 FR-3: an address is named for the next round", LOOP, "if (url := _url(one)) and retries.allows(url)", "if False and (url := _url(one))"),
+        ("S0 FR-3: an address is named for the next round", LOOP, "if (url := _url(one)) and url not in given_up", "if False and (url := _url(one))"),
         ("S0 FR-3: the next topic is the first query", LOOP, "if going_on and not _url(one) and not _exhausted(one, given_up)", "if False"),
         ("S0 FR-5: limits leave their tag", LOOP, "tag=_TAGS.get(cause, \"\"),", "tag=\"\","),
     ),
@@ -93,10 +93,10 @@ MUTATIONS = (
     ),
     *_rows(
         "unit/test_retries.py",
-        ("S0 FR-4: three failures and no more", "research/loop/success.py", "MAX_ATTEMPTS = 3", "MAX_ATTEMPTS = 4"),
-        ("S0 FR-4: a success outweighs failures", "research/loop/success.py", "        if _clean(key) in self.done:", "        if False:"),
-        ("S0 FR-4: failures of parallel branches add up", "research/loop/success.py", "failures=self.failures | other.failures,", "failures=self.failures,"),
-        ("S0 FR-4: what was given up is listed", "research/loop/success.py", "if one.status == \"exhausted\")", "if False)"),
+        ("S0 FR-4: three failures and no more", "contracts/plan.py", "MAX_ATTEMPTS = 3", "MAX_ATTEMPTS = 4"),
+        ("S0 FR-4: a success outweighs failures", "contracts/plan.py", "\"complete\" if \"complete\" in statuses else status", "status"),
+        ("S0 FR-4: failures of parallel branches add up", "contracts/plan.py", "attempts, statuses = old.attempts + one.attempts", "attempts, statuses = one.attempts"),
+        ("S0 FR-4: what was given up is listed", "contracts/report.py", "sum(one.status == \"exhausted\" for", "sum(False for"),
     ),
     *_rows(
         "unit/test_budget.py",

@@ -53,7 +53,7 @@ async def test_s0_fr4_an_address_that_was_given_up_is_not_tried_again_after_a_re
     work = one_after_the_other(bench)
     await work.run()
     record = dict(work.last.record)
-    assert work.context.retries.status(BROKEN) == "exhausted"
+    assert len(work.context.refused[BROKEN]) == 3
     # The process ended before the fourth branch had its turn.
     record = {key: step for key, step in record.items() if not key.startswith(("job/0/3", "job/0/4", "job/challenge"))}
     work.searcher.read_urls.clear()
@@ -68,4 +68,4 @@ async def test_an_attempt_that_several_branches_wait_for_counts_once(bench):
     plan = {QUERY.text: tree(*(leaf(f"Line {n}", question) for n, question in enumerate(QUESTIONS)))}
     work = bench(working_model(plan), searcher=broken_world(), per_job=8)
     await work.run()
-    assert work.context.retries.attempts(BROKEN) == work.searcher.read_urls.count(BROKEN)
+    assert len(work.context.refused[BROKEN]) == work.searcher.read_urls.count(BROKEN)

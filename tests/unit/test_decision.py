@@ -7,10 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.contracts.finding import Finding
-from agents.contracts.plan import ReflectionResponse
+from agents.contracts.plan import ReflectionResponse, RetryState
 from agents.research.loop.loop_decision import MAX_GAPS, decide
 from agents.research.loop.node import graded
-from agents.research.loop.success import Retries
 
 URL = "https://orvane.example/ferry"
 
@@ -26,7 +25,7 @@ def decided(**given):
         "reflection": reflected(),
         "left_s": 200.0,
         "reserve_s": 90.0,
-        "retries": Retries(),
+        "retries": {},
         "criteria_met": False,
         "novelty": 0.5,
         "novelty_threshold": 0.15,
@@ -38,10 +37,7 @@ def decided(**given):
 
 
 def exhausted(*keys):
-    retries = Retries()
-    for key in keys * 3:
-        retries = retries.failed(key)
-    return retries
+    return {key: RetryState(attempts=3, status="exhausted") for key in keys}
 
 
 STOPS = [

@@ -6,7 +6,7 @@ arithmetic of a node's rounds: what is proposed, what counts as found, what a ro
 
 import math
 import re
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import shorten
 from typing import Literal
@@ -14,10 +14,20 @@ from typing import Literal
 from agents.contracts.fact import Fact, Insights, LinkedSource
 from agents.contracts.finding import Finding
 from agents.contracts.frozen import Frozen, Said
-from agents.contracts.plan import Leaf, LeafBudget, LoopDecision, Node, ReflectionResponse, TaskSpec
+from agents.contracts.plan import (
+    MAX_ATTEMPTS,
+    Leaf,
+    LeafBudget,
+    LoopDecision,
+    Node,
+    ReflectionResponse,
+    RetryState,
+    TaskSpec,
+    added_up,
+)
 from agents.contracts.sources import SourceCard
 from agents.offline.questions import asks_for_facts, parts_of
-from agents.research.loop.success import MAX_ATTEMPTS, Retries, Success, below, explain
+from agents.research.loop.success import Success, below, explain
 from agents.research.loop.topics import compare
 from agents.research.reading.answering import answer_of, told_by
 
@@ -53,7 +63,7 @@ class Decided:
 
 def decide(
     *, iteration: int, max_iterations: int, reflection: ReflectionResponse | None, left_s: float | None, reserve_s: float,
-    retries: Retries, criteria_met: bool, novelty: float | None, novelty_threshold: float, early_termination: bool,
+    retries: Mapping[str, RetryState], criteria_met: bool, novelty: float | None, novelty_threshold: float, early_termination: bool,
     finishing: bool, summary: str,
 ) -> Decided:  # fmt: skip
     """Decide whether a phase goes on; the first reason that holds is the one recorded.
@@ -66,7 +76,7 @@ def decide(
     gaps = _clean(reflection.gaps) if reflection else ()
     out_of_time = left is not None and left < reserve_s
     dull = novelty is not None and below(novelty, novelty_threshold, early_termination)
-    given_up = retries.exhausted()
+    given_up = exhausted(retries)
     spent = bool(gaps) and all(_exhausted(gap, given_up) for gap in gaps)
     reasons: tuple[tuple[bool, Cause, str], ...] = (
         (reflection is not None and reflection.sufficient, "sufficient", "The reflection finds the answer sufficient."),
@@ -88,7 +98,7 @@ def decide(
     open_topics = (one for one in (*queries, *gaps) if going_on and not _url(one) and not _exhausted(one, given_up))
     decision = LoopDecision(
         iteration=iteration, summary=summary, gaps=gaps, shouldContinue=going_on, nextSearchTopic=next(open_topics, None),
-        urlToSearch=next((url for one in tried if (url := _url(one)) and retries.allows(url)), None),
+        urlToSearch=next((url for one in tried if (url := _url(one)) and url not in given_up), None),
         timeRemainingMinutes=None if left is None else round(left / 60, 2),
     )  # fmt: skip
     topics = tuple(query for query in queries if not _url(query) and not _exhausted(query, given_up))
@@ -268,15 +278,14 @@ def statements_of(findings: Sequence[Finding]) -> tuple[str, ...]:
     return (*lines[:MAX_STATEMENTS], *more)
 
 
-def retries_of(findings: Sequence[Finding]) -> Retries:
+def retries_of(findings: Sequence[Finding]) -> dict[str, RetryState]:
     """Add up the failures that leaves recorded."""
-    retries = Retries()
-    for path, entry in ((part.path, entry) for part in parts_in(findings) for entry in part.attempts):
-        for _ in range(entry.attempts):
-            retries = retries.failed(entry.key, branch=path)
-        if entry.status == "complete":
-            retries = retries.completed(entry.key)
-    return retries
+    return added_up(entry for part in parts_in(findings) for entry in part.attempts)
+
+
+def exhausted(retries: Mapping[str, RetryState]) -> tuple[str, ...]:
+    """List what was given up, sorted."""
+    return tuple(sorted(key for key, one in retries.items() if one.status == "exhausted"))
 
 
 MAX_RAISED = 6

@@ -371,7 +371,7 @@ class Rounds:
         asking = ReflectionInput(
             query=setting.query, objective=self.given.node.objective, questions=tuple(self.questions),
             statements=rules.statements_of(findings), missing=lacking, dispatched=dispatch.known,
-            exhausted=rules.retries_of(findings).exhausted(), failed_queries=rules.failed_queries(findings),
+            exhausted=rules.exhausted(rules.retries_of(findings)), failed_queries=rules.failed_queries(findings),
             raised=rules.raised_by(findings), linked=tuple(f"{one.url}: {one.context}" for one in rules.linked_from(findings)),
             round=number, max_rounds=max(number, max_rounds),
             minutes_left=None if ctx.left is None else round(ctx.left / 60, 1), language=setting.language,

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from statistics import median
 
 from agents.contracts.contract import Brief, Caps, Forecast, ForecastLine
-from agents.contracts.plan import Node, Plan
+from agents.contracts.plan import MAX_ATTEMPTS, Node, Plan
 from agents.core.budget import least
 from agents.research.challenge.challenge import NEW_SOURCES
 from agents.research.challenge.claim_ledger import ENOUGH_PLANNED, MAX_CLAIMS, MAX_DISCOVERED, PER_BRANCH
-from agents.research.loop.success import MAX_ATTEMPTS
 from agents.research.writing.truthful import REWRITTEN
 from agents.research.writing.verify_report import BATCH
 

@@ -9,14 +9,13 @@ from agents.contracts.contract import place
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, NodeStatus, Problem, SearchRecord
 from agents.contracts.frozen import Said, digest
-from agents.contracts.plan import Leaf, RetryEntry
+from agents.contracts.plan import MAX_ATTEMPTS, Leaf, RetryEntry
 from agents.contracts.report import Earlier
 from agents.contracts.sources import RejectedSource, Source, SourceCard
 from agents.core.errors import StepFailed
 from agents.core.port import Ctx, Handler, Handlers
 from agents.core.time_policy import LATE_SEARCH_SHARE
 from agents.offline.questions import asks_for_facts, is_named, parts_of
-from agents.research.loop.success import MAX_ATTEMPTS
 from agents.research.reading.answering import Told, beside_the_point, is_about, leads_to, settled_by
 from agents.research.reading.hold_extraction import SourceGiven
 from agents.research.reading.read_sources import SourceDone, SourcesDone

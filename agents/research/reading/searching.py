@@ -14,7 +14,7 @@ from agents.contracts.contract import Brief, Contract
 from agents.contracts.fact import Fact
 from agents.contracts.finding import SearchRecord
 from agents.contracts.frozen import Frozen, QueryType, Text
-from agents.contracts.plan import Leaf, Node, PlannedClaim, RetryEntry
+from agents.contracts.plan import MAX_ATTEMPTS, Leaf, Node, PlannedClaim, RetryEntry, RetryStatus
 from agents.contracts.sources import Hit, SearchQuery, SourceCard
 from agents.core.budget import Deadline
 from agents.core.errors import StepFailed
@@ -24,8 +24,6 @@ from agents.nlp import lang
 from agents.nlp.tokens import TOKEN, language_of, stem, stop_words
 from agents.research.challenge.claim_ledger import Thresholds
 from agents.research.loop.loop_decision import LoopSettings
-from agents.research.loop.success import MAX_ATTEMPTS
-from agents.research.loop.success import Status as RetryStatus
 from agents.research.run_context import RunContext, Searched
 from agents.research.steering import CUT
 from agents.search.scope_filter import fuse
