@@ -25,7 +25,7 @@ from agents.memory.knowledge import KnowledgeStore, MemoryDown, in_time
 from agents.nlp.tokens import content_words
 from agents.offline.questions import LOOKUPS, Question, parts_of
 from agents.research import remembering
-from agents.research.loop.topics import beyond, compare
+from agents.research.loop.topics import beyond, repeated
 from agents.research.planning.drafting import DraftGiven, plan_by
 from agents.research.planning.freeze_contract import with_leaves
 from agents.research.reading.answering import answers, is_foreign
@@ -190,7 +190,7 @@ class Recollection(remembering.KeptAnswers):
         same = [
             one
             for one in await self._found(question, ("reading",), 24)
-            if self._fresh(one, keep) and compare(question, [one.text]).duplicate and not beyond(question, one.text)
+            if self._fresh(one, keep) and repeated(question, [one.text]) and not beyond(question, one.text)
         ]
         ids = tuple(dict.fromkeys(fact for one in same for fact in one.facts))
         found = list(await self._got(Selection(ids=ids))) if ids else []
@@ -220,7 +220,7 @@ class Recollection(remembering.KeptAnswers):
             if drafted is not None:
                 return KnownPlan(counts=await self._counts(drafted, setting))
             near = await self._found(query, ("plan",), 4)
-            for one in sorted(near, key=lambda one: not compare(query, [one.text]).duplicate):
+            for one in sorted(near, key=lambda one: not repeated(query, [one.text])):
                 if one.plan is not None and (plan := plan_by(one.plan, query)):
                     counts = await self._counts(plan, setting)
                     if 2 * sum(map(bool, counts)) >= len(counts):
@@ -372,7 +372,7 @@ async def _recalled(ctx: Ctx, context: RunContext, memory: Recollection, given: 
     changed = (one.card.url for one in now if not one.stands)
     sources = tuple(dict.fromkeys((*leaf.sources, *recalled.links, *changed)))
     answered = [one for one in questions if one not in open_ones]
-    left = tuple(text for text in leaf.searches if not (answered and compare(text, answered).duplicate))
+    left = tuple(text for text in leaf.searches if not (answered and repeated(text, answered)))
     leaf = leaf.model_copy(update={"searches": (left or open_ones) if open_ones else (), "sources": sources})
     if facts:
         for card in unchanged.values():

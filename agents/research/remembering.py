@@ -22,7 +22,7 @@ from agents.nlp.similarity import fingerprint
 from agents.nlp.tokens import content_words, years_in
 from agents.research.challenge.claim_ledger import held_against
 from agents.research.loop.loop_decision import leaves_on
-from agents.research.loop.topics import compare
+from agents.research.loop.topics import repeated
 from agents.search.searcher import Texts
 from agents.web.url_key import canonical
 
@@ -145,7 +145,7 @@ class Remembering:
     async def _as_known(self, kind: MemoryKind, text: str) -> str:
         """Give the words in which a claim or question is known, where it is: what is said of it later is of the same."""
         near = await self.store.search(self.owner, text, Selection(kinds=(kind,)), 4)
-        return next((one.text for one in near if compare(text, [one.text]).duplicate), text)
+        return next((one.text for one in near if repeated(text, [one.text])), text)
 
     async def _no_longer_there(self, card: SourceCard, text: str) -> dict[str, Remembered]:
         """Hold what was known of a page against what it says now: words that are gone are never used again."""

@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError
 from agents.contracts.frozen import Frozen, Text
 from agents.core.model_answers import NoAnswer, drop_thoughts, read_answer
 from agents.nlp.lang import spans
-from agents.research.loop.topics import compare
+from agents.research.loop.topics import repeated
 from agents.verify.quotes import find_quote
 
 LONGEST_SENTENCE = 2_000
@@ -103,9 +103,7 @@ def tool_calls(folder: Path) -> list[bool]:
 
 
 def other_scripts(folder: Path) -> list[bool]:
-    twins = [
-        compare(row["b"], [row["a"]]).duplicate is row["duplicate"] for row in rows(folder / "near_duplicates.jsonl")
-    ]
+    twins = [bool(repeated(row["b"], [row["a"]])) is row["duplicate"] for row in rows(folder / "near_duplicates.jsonl")]
     quotes = [bool(find_quote(row["quote"], row["source"])) is row["match"] for row in rows(folder / "quotes.jsonl")]
     texts = [row["text"] for row in rows(folder / "texts.jsonl")]
     bounded = [all(span.end - span.start <= LONGEST_SENTENCE for span in spans(text)) for text in texts]

@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT))
 from agents.contracts.frozen import Frozen  # noqa: E402 - runs from a checkout
 from agents.core.role import Request  # noqa: E402
 from agents.research.loop.success import novelty  # noqa: E402
-from agents.research.loop.topics import Topics, compare  # noqa: E402
+from agents.research.loop.topics import Topics, repeated  # noqa: E402
 from tests.scripted_model import ScriptedModel  # noqa: E402
 
 RUNS = 40
@@ -41,18 +41,18 @@ def topics() -> None:
     alike = [f"{NEW} since {1800 + number}" for number in range(DISPATCHED)]
     ledger = Topics(dispatched=tuple(known))
     near = f"{NEW} since 2010"
-    ledger.judge(NEW)
-    compare(near, alike)
-    fresh = best_ms(lambda run: ledger.judge(f"{NEW}, part {run}"))
+    ledger.repeated(NEW)
+    repeated(near, alike)
+    fresh = best_ms(lambda run: ledger.repeated(f"{NEW}, part {run}"))
     print(f"duplicate check, new topic, {len(known)} dispatched  {fresh:7.3f} ms")
-    print(f"duplicate check, topic judged before       {best_ms(lambda _: ledger.judge(NEW)):7.3f} ms")
-    print(f"duplicate check, {DISPATCHED} that differ in a year  {best_ms(lambda _: compare(near, alike)):7.3f} ms")
+    print(f"duplicate check, topic judged before       {best_ms(lambda _: ledger.repeated(NEW)):7.3f} ms")
+    print(f"duplicate check, {DISPATCHED} that differ in a year  {best_ms(lambda _: repeated(near, alike)):7.3f} ms")
     distinct = [pair for pair in pairs if not pair["same"]]
     repeats = [pair for pair in pairs if pair["same"] and pair["kind"] in {"repeat", "C42"}]
     others = [pair for pair in pairs if pair["same"] and pair not in repeats]
 
     def caught(some: list[dict[str, str]]) -> int:
-        return sum(compare(pair["b"], [pair["a"]]).duplicate for pair in some)
+        return sum(bool(repeated(pair["b"], [pair["a"]])) for pair in some)
 
     print(f"distinct topics dropped       {caught(distinct):3} of {len(distinct)}")
     print(f"word-level repeats caught     {caught(repeats):3} of {len(repeats)}")

@@ -86,9 +86,9 @@ MUTATIONS = (
     ),
     *_rows(
         "unit/test_topics.py",
-        ("S2 FR-02: near-duplicates are dropped", "research/loop/topics.py", "            if compared.duplicate:", "            if False:"),
-        ("S2 FR-10: the threshold of likeness", "research/loop/topics.py", "        if similarity >= threshold:", "        if similarity > threshold + 0.2:"),
-        ("S2 FR-02: years, names and poles make topics different", "research/loop/topics.py", "if not different), None)", "if True), None)"),
+        ("S2 FR-02: near-duplicates are dropped", "research/loop/topics.py", "            if explanation := ledger.repeated(topic):", "            if explanation := \"\":"),
+        ("S2 FR-10: the threshold of likeness", "research/loop/topics.py", "alike >= threshold and", "alike > threshold + 0.2 and"),
+        ("S2 FR-02: years, names and poles make topics different", "research/loop/topics.py", "and not _differ(ours, theirs):", "and True:"),
         ("S2: what is cut off may be proposed again", "research/loop/topics.py", "                waiting.append(topic)", "                pass"),
     ),
     *_rows(

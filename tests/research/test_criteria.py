@@ -21,7 +21,7 @@ from agents.core.settings import Settings, load
 from agents.core.transport import RetryPolicy
 from agents.report.document import build
 from agents.research.loop.loop_decision import LoopSettings
-from agents.research.loop.topics import compare
+from agents.research.loop.topics import repeated
 from agents.research.pipeline import Means
 from agents.research.planning.freeze_contract import CapOverrides, bounds_of
 from agents.search.chain import Chain
@@ -409,11 +409,11 @@ def test_s2_nfr_01_the_duplicate_check_asks_nobody_and_takes_no_time():
     import time
 
     known = [f"The cost of line {n} in the winter of {1900 + n}" for n in range(200)]
-    compare("Passengers of the ferry", known)
+    repeated("Passengers of the ferry", known)
     took = []
     for n in range(5):
         began = time.thread_time()
-        compare(f"Passengers of the ferry in {n}", known)
+        repeated(f"Passengers of the ferry in {n}", known)
         took.append(time.thread_time() - began)
     assert min(took) < 0.025
 

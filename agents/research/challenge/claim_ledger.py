@@ -34,7 +34,7 @@ from agents.offline.questions import Question, asks_for_facts, names_held, parts
 from agents.offline.ranking import leans
 from agents.offline.terms import differ, quantities
 from agents.research.loop.loop_decision import facts_of, sources_of
-from agents.research.loop.topics import compare
+from agents.research.loop.topics import repeated
 from agents.research.reading.answering import answer_of, share, told_by
 from agents.verify.checks import carried, stance
 from agents.verify.confidence import Witness, origins, weigh
@@ -131,7 +131,7 @@ def _add(found: list[PlannedClaim], text: str, leaves: tuple[str, ...]) -> None:
     """Add a claim, unless it is said already; a question states nothing that could be true or false."""
     clean = " ".join(text.split()).rstrip(".") + "."
     is_question = text.rstrip().endswith(("?", "？", "؟"))
-    if not is_question and len(clean) >= 8 and not compare(clean, [one.text for one in found], SAME_CLAIM).duplicate:
+    if not is_question and len(clean) >= 8 and not repeated(clean, [one.text for one in found], SAME_CLAIM):
         found.append(PlannedClaim(text=clean, leaves=leaves))
 
 

@@ -28,7 +28,7 @@ from agents.contracts.plan import (
 from agents.contracts.sources import SourceCard
 from agents.offline.questions import asks_for_facts, parts_of
 from agents.research.loop.success import Success, below, explain
-from agents.research.loop.topics import compare
+from agents.research.loop.topics import repeated
 from agents.research.reading.answering import answer_of, told_by
 
 Cause = Literal[
@@ -162,7 +162,7 @@ def _clean(texts: Iterable[str]) -> tuple[str, ...]:
 def _exhausted(text: str, given_up: tuple[str, ...]) -> bool:
     """Tell whether a gap maps to an exhausted key: its own, that of its address, or one that it merely rewords."""
     url = _url(text)
-    return text in given_up or (url in given_up if url else compare(text, given_up).duplicate)
+    return text in given_up or (url in given_up if url else bool(repeated(text, given_up)))
 
 
 def _url(text: str) -> str:

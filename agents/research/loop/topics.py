@@ -6,7 +6,7 @@ a topic in which one word replaces another is always another topic; only words t
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -117,56 +117,26 @@ def _language(text: str, likely: str | None) -> str:
     return guessed if told or not likely else likely
 
 
-@dataclass(frozen=True)
-class Compared:
-    """A topic held against those dispatched before."""
-
-    duplicate: bool
-    similarity: float
-    """Jaccard likeness with `nearest`, 0 to 1. May be high for a topic that is another: `explanation` says why."""
-    nearest: str
-    """The topic that it repeats, else the one most like it; empty when there is none."""
-    explanation: str
-
-
-def compare(
-    topic: str, dispatched: Sequence[str], threshold: float = THRESHOLD, language: str | None = None
-) -> Compared:
-    """Tell whether `topic` repeats one of `dispatched`.
+def repeated(topic: str, dispatched: Sequence[str], threshold: float = THRESHOLD, language: str | None = None) -> str:
+    """Say which of `dispatched` a topic repeats, the one most like it; empty where it repeats none.
 
     `language` is the one they are likely in, for topics too short to tell.
     """
-    if not topic.strip():
-        return Compared(False, 0.0, "", "The topic is empty; there is nothing to compare.")
     topic = topic[:_LONGEST]
-    mine = _language(topic, language)
-    close: list[tuple[float, str, str]] = []
-    nearest, most = "", -1.0
-    for other in dispatched:
+    mine, best = _language(topic, language), ("", 0.0)
+    for other in dispatched if topic.strip() else ():
         read_in = mine
         if _language(other[:_LONGEST], language) != mine:  # one is too short to tell
             read_in = _language(" ".join(sorted((topic, other[:_LONGEST]))), language)
         ours, theirs = read(topic, read_in), read(other[:_LONGEST], read_in)
         shared = len(set(ours.stems) & set(theirs.stems))
         union = len(set(ours.stems)) + len(set(theirs.stems)) - shared
-        similarity = shared / union if union else float(ours.plain == theirs.plain)
-        if similarity > most:
-            nearest, most = other, similarity
-        if similarity >= threshold:
-            close.append((similarity, other, _difference(ours, theirs)))
-    close.sort(key=lambda one: -one[0])
-    if repeated := next(((alike, other) for alike, other, different in close if not different), None):
-        alike, other = repeated
-        shared_words = f"{alike:.0%} of their words are shared (threshold {threshold:.0%})"
-        return Compared(True, alike, other, f"{_quoted(topic)} repeats {_quoted(other)}: {shared_words}.")
-    if close:
-        alike, other, different = close[0]
-        why = f"It shares {alike:.0%} of its words with {_quoted(other)} but is another topic: {different}."
-        return Compared(False, alike, other, why)
-    if not nearest or most <= 0:
-        return Compared(False, 0.0, nearest, "No topic dispatched so far shares a word with it.")
-    why = f"Closest is {_quoted(nearest)} with {most:.0%} of the words shared (threshold {threshold:.0%})."
-    return Compared(False, most, nearest, why)
+        alike = shared / union if union else float(ours.plain == theirs.plain)
+        if alike > best[1] and alike >= threshold and not _differ(ours, theirs):
+            best = other, alike
+    nearest, alike = best
+    words = f"{alike:.0%} of their words are shared (threshold {threshold:.0%})"
+    return f"{_quoted(topic)} repeats {_quoted(nearest)}: {words}." if alike else ""
 
 
 def stems(topic: str) -> frozenset[str]:
@@ -229,9 +199,9 @@ class Topics(Frozen):
     language: str | None = None
     """Language of the brief, for topics too short to tell their own."""
 
-    def judge(self, topic: str) -> Compared:
-        """Hold `topic` against everything that was dispatched."""
-        return compare(topic, self.dispatched, self.threshold, self.language)
+    def repeated(self, topic: str) -> str:
+        """Say which of all that was dispatched `topic` repeats; empty where it repeats none."""
+        return repeated(topic, self.dispatched, self.threshold, self.language)
 
     def add(self, *topics: str) -> "Topics":
         """Record topics; to be called before their children start."""
@@ -245,12 +215,11 @@ class Topics(Frozen):
         """
         ledger, skipped, waiting = self, list[SkippedTopic](), list[str]()
         for topic in (one for one in proposed if one.strip()):
-            compared = ledger.judge(topic)
-            if compared.duplicate:
-                skipped.append(SkippedTopic(topic=topic, explanation=compared.explanation))
+            if explanation := ledger.repeated(topic):
+                skipped.append(SkippedTopic(topic=topic, explanation=explanation))
             elif at_most is None or len(ledger.dispatched) - len(self.dispatched) < at_most:
                 ledger = ledger.add(topic)
-            elif not compare(topic, waiting, self.threshold, self.language).duplicate:
+            elif not repeated(topic, waiting, self.threshold, self.language):
                 waiting.append(topic)
         known = ledger.dispatched
         chosen = known[len(self.dispatched) :]
@@ -262,28 +231,17 @@ def _quoted(topic: str) -> str:
     return f"“{line if len(line) <= _SHOWN else line[: _SHOWN - 1] + '…'}”"
 
 
-def _difference(a: TopicWords, b: TopicWords) -> str:
-    """Say what makes two topics two although they share most words; empty when nothing does."""
+def _differ(a: TopicWords, b: TopicWords) -> bool:
+    """Tell two topics that are two although they share most words."""
     both = set(a.stems) & set(b.stems)
-    mine, theirs = set(a.stems) - both, set(b.stems) - both
-    if a.runs != b.runs:
-        return _told("other words in a script that shows no names", {a.runs, b.runs})
-    if added := (a.decisive ^ b.decisive) - both:
-        return _told("names, numbers or words of polarity, time or population differ", added)
-    if mine and theirs:
-        return _told("one word replaces another", mine | theirs)
+    # Names, numbers, words of polarity, time or population; and one word in the place of another.
+    if a.runs != b.runs or (a.decisive ^ b.decisive) - both or (set(a.stems) - both and set(b.stems) - both):
+        return True
     if len({root for root, _ in a.written | b.written}) < len(a.written | b.written):
-        return _told("words of polarity or population differ", {word for _, word in a.written ^ b.written})
+        return True  # one stem, two spellings: niñas and niños
     turning = lang.words("turning", a.language)
-    if (turned := turning & a.small - b.small) and (others := turning & b.small - a.small):
-        return _told("question words or directions differ", turned | others)
-    fixed = (a.ordered | b.ordered) & both
-    if [one for one in a.stems if one in fixed] != [one for one in b.stems if one in fixed]:
-        return _told("the same names or numbers stand in another order", fixed)
-    if a.grammar == b.grammar and [one for one in a.stems if one in both] != [one for one in b.stems if one in both]:
-        return _told("who does what to whom differs", both)
-    return ""
-
-
-def _told(what: str, words: Iterable[str]) -> str:
-    return f"{what} ({', '.join(sorted(words))})"
+    if turning & a.small - b.small and turning & b.small - a.small:
+        return True  # question words, directions
+    # The same names in another order; with the same small words between them all words, since they tell who does what to whom.
+    ordered = both if a.grammar == b.grammar else (a.ordered | b.ordered) & both
+    return [one for one in a.stems if one in ordered] != [one for one in b.stems if one in ordered]

@@ -40,7 +40,7 @@ from agents.offline.questions import asks_for_facts, is_no_thing, parts_of, read
 from agents.offline.terms import listed
 from agents.research.loop.loop_decision import leaves_on
 from agents.research.loop.success import covered
-from agents.research.loop.topics import beyond, compare, stems
+from agents.research.loop.topics import beyond, repeated, stems
 from agents.research.planning.freeze_contract import Bounds, CapOverrides, bounds_of, in_leaves, with_leaves
 from agents.research.reading.answering import share
 from agents.research.reading.searching import Setting, first_texts, query_of
@@ -144,7 +144,7 @@ def plan_by(before: Plan, query: str) -> Plan | None:
     None where the two differ in more than entries of a list, or where that is most of it: a planner has to be asked.
     """
     if (more := beyond(query, before.query)) is None:
-        return before.model_copy(update={"query": query}) if compare(query, [before.query]).duplicate else None
+        return before.model_copy(update={"query": query}) if repeated(query, [before.query]) else None
     names, others = ({one for part in parts_of(text) for one in part.names} for text in (query, before.query))
     if more and (names != others or not names or len(more) > len(before.root.leaves())):
         return None
