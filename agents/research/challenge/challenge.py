@@ -1,6 +1,6 @@
 """The challenge: for each claim the facts at hand are held against it, and counter-evidence is deliberately searched for."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from agents.contracts.fact import Fact, PointedFact
 from agents.contracts.finding import Finding, Problem, SearchRecord
@@ -52,22 +52,19 @@ class ChallengeGiven(Frozen):
 
 
 class ClaimGiven(Frozen):
-    """One claim, with what may speak to it already."""
+    """One claim, and what to search for it."""
 
     claim: PlannedClaim
-    facts: tuple[Fact, ...]
-    cards: tuple[SourceCard, ...]
+    queries: tuple[str, ...] = ()
     read: tuple[str, ...]
     """Addresses already read for this query: counter-evidence comes from others where there are any."""
-    attack: Attack | None
     setting: Setting
-    wanted: ledger.Thresholds = ledger.Thresholds()
     searches: int = 3
     """Searches that it may make, at most."""
 
 
 class ClaimFound(Frozen):
-    """What speaks to one claim: at hand, and found against it."""
+    """What was found for one claim."""
 
     facts: tuple[Fact, ...] = ()
     cards: tuple[SourceCard, ...] = ()
@@ -97,20 +94,29 @@ async def run_challenge(context: RunContext, ctx: Ctx, given: ChallengeGiven) ->
     tell("searching", Said("what speaks against {n} {n:claim|claims}", n=len(claims)))
     attacks, problems = await _attacks(ctx, context, given, claims, facts, cards)
     read = tuple(dict.fromkeys(card.url for card in cards.values()))
+    language, near, held = given.setting.language, list[tuple[Fact, ...]](), list[dict[str, ledger.Held]]()
     items: list[tuple[str, Frozen]] = []
     for claim in claims:
-        near = ledger.facts_for(claim.text, facts, ledger.read_for(claim, given.finding))
-        below = ClaimGiven(
-            claim=claim, facts=near, read=read, attack=attacks.get(claim.id), setting=given.setting,
-            cards=tuple(cards[source] for source in dict.fromkeys(fact.source_id for fact in near)),
-            wanted=given.wanted,
-        )  # fmt: skip
-        items.append((claim.id, below))
+        near.append(ledger.facts_for(claim.text, facts, ledger.read_for(claim, given.finding)))
+        held.append(ledger.all_held_against(claim.text, near[-1], cards, language))
+        speaks = [cards[fact.source_id] for fact in near[-1] if held[-1][fact.id] != ledger.UNRELATED]
+        queries = _queries(claim.text, attacks.get(claim.id), speaks, given.wanted)
+        items.append((claim.id, ClaimGiven(claim=claim, queries=queries, read=read, setting=given.setting)))
     found = [
         ClaimFound(problems=(one.problem(),), checked=False) if isinstance(one, StepFailed) else one
         for one in await ctx.children("claim", items, gives=ClaimFound)
     ]
-    done, failed = await _settled(ctx, context, given, claims, found)
+    cards |= {card.id: card for one in found for card in one.cards}
+    every = [
+        tuple({fact.id: fact for fact in (*mine, *one.facts)}.values()) for mine, one in zip(near, found, strict=True)
+    ]
+    for claim, one, stances in zip(claims, found, held, strict=True):
+        stances |= ledger.all_held_against(claim.text, one.facts, cards, language)
+    failed = await _second_opinion(ctx, context, claims, every, held, cards, language)
+    known, done = {fact.id for fact in facts}, list[ledger.ClaimDone]()
+    for claim, one, stances, of_claim in zip(claims, found, held, every, strict=True):
+        done.append(ledger.settled(claim, stances, of_claim, cards, one.counter, known, checked=one.checked))
+        ctx.emit(f"claim:{claim.id}", ClaimWeighed(node=given.finding.path, claim=done[-1].claim))
     problems += (*failed, *(problem for one in found for problem in one.problems))
     finding = Finding(
         path=ctx.path, title=LABEL, role="challenge", status="done" if not problems else "partial",
@@ -122,7 +128,7 @@ async def run_challenge(context: RunContext, ctx: Ctx, given: ChallengeGiven) ->
     )  # fmt: skip
     form, checked = "{n} of {all} claims checked, {searches} counter-searches", sum(one.checked for one in found)
     tell("partial" if problems else "done", Said(form, n=checked, all=len(done), searches=len(finding.searches)))
-    return Challenged(claims=done, finding=finding)
+    return Challenged(claims=tuple(done), finding=finding)
 
 
 async def _attacks(
@@ -153,40 +159,31 @@ async def _attacks(
     return {key: one for key, one in attacks.items() if any(query.strip() for query in one.queries)}, problems
 
 
-async def _settled(
-    ctx: Ctx, context: RunContext, given: ChallengeGiven, claims: Sequence[PlannedClaim], found: Sequence[ClaimFound]
-) -> tuple[tuple[ledger.ClaimDone, ...], tuple[Problem, ...]]:
-    """Hold facts against claims by code, ask a model once about what code left open, and weigh."""
-    held: list[dict[str, ledger.Held]] = []
-    for claim, one in zip(claims, found, strict=True):
-        cards = {card.id: card for card in one.cards}
-        language = given.setting.language
-        held.append(
-            {fact.id: ledger.held_against(claim.text, fact, cards[fact.source_id], language) for fact in one.facts}
-        )
-    problems = await _second_opinion(ctx, context, claims, found, held, given.setting.language)
-    known = {fact.id for fact in ledger.held_by(given.finding)[0]}
-    done: list[ledger.ClaimDone] = []
-    for claim, one, stances in zip(claims, found, held, strict=True):
-        weighed = ledger.settled(
-            claim, stances, one.facts, {card.id: card for card in one.cards}, one.counter, known, checked=one.checked
-        )
-        ctx.emit(f"claim:{claim.id}", ClaimWeighed(node=given.finding.path, claim=weighed.claim))
-        done.append(weighed)
-    return tuple(done), problems
+def _queries(
+    claim: str, attack: Attack | None, speaks: Sequence[SourceCard], wanted: ledger.Thresholds
+) -> tuple[str, ...]:
+    """Say what to search for a claim to which the sources `speaks` speak already."""
+    queries = [query for query in attack.queries if query.strip()][:2] if attack else []
+    domains = {publisher(card.url, card.site or card.author) for card in speaks}
+    short = len(speaks) < wanted.min_evidence_per_claim or len(domains) < wanted.min_distinct_domains_per_claim
+    if queries and short:
+        # Targeted rework: a claim that falls short is searched for itself while there is time, before a second attack.
+        queries.insert(1, claim)
+    return tuple(dict.fromkeys(queries))
 
 
 async def _second_opinion(
-    ctx: Ctx, context: RunContext, claims: Sequence[PlannedClaim], found: Sequence[ClaimFound],
-    held: list[dict[str, ledger.Held]], language: str,
+    ctx: Ctx, context: RunContext, claims: Sequence[PlannedClaim], facts: Sequence[tuple[Fact, ...]],
+    held: Sequence[dict[str, ledger.Held]], cards: Mapping[str, SourceCard], language: str,
 ) -> tuple[Problem, ...]:  # fmt: skip
     """Ask the stance judge about the facts that code could not place; where it fails, code's word stands."""
-    pairs = [(at, fact) for at, one in enumerate(found) for fact in one.facts if held[at][fact.id].open][:MOST_PAIRS]
+    pairs = [(at, fact) for at, of_claim in enumerate(facts) for fact in of_claim if held[at][fact.id].open][
+        :MOST_PAIRS
+    ]
     if not pairs:
         return ()
-    titles = {card.id: card.title for one in found for card in one.cards}
     notes = tuple(
-        StanceNote(number=number, claim=claims[at].text, quote=fact.quote, source=titles[fact.source_id])
+        StanceNote(number=number, claim=claims[at].text, quote=fact.quote, source=cards[fact.source_id].title)
         for number, (at, fact) in enumerate(pairs, start=1)
     )
     asked_for = StanceInput(pairs=notes, language=language)
@@ -199,29 +196,10 @@ async def _second_opinion(
 
 
 async def run_claim(context: RunContext, ctx: Ctx, given: ClaimGiven) -> ClaimFound:
-    """Search for what speaks against one claim, and read what is about its subject."""
-    cards, language = {card.id: card for card in given.cards}, given.setting.language
-    speaks = [
-        cards[fact.source_id]
-        for fact in given.facts
-        if ledger.held_against(given.claim.text, fact, cards[fact.source_id], language) != ledger.UNRELATED
-    ]
-    queries = [query for query in given.attack.queries if query.strip()][:2] if given.attack else []
-    domains = {publisher(card.url, card.site or card.author) for card in speaks}
-    least = given.wanted
-    if given.attack and (
-        len(speaks) < least.min_evidence_per_claim or len(domains) < least.min_distinct_domains_per_claim
-    ):
-        # Targeted rework: a claim that falls short is searched for itself while there is time, before a second attack.
-        queries.insert(1, given.claim.text)
-    return await _brought(ctx, context, given, list(dict.fromkeys(queries))[: given.searches])
-
-
-async def _brought(ctx: Ctx, context: RunContext, given: ClaimGiven, queries: list[str]) -> ClaimFound:
     """Search for a claim and read what is about its subject; nothing found is an answer, a failed search is not."""
+    queries, claim = given.queries[: given.searches], given.claim.text
     if not queries or ctx.finishing or ctx.collecting_left == 0:
-        return ClaimFound(facts=given.facts, cards=given.cards)
-    claim = given.claim.text
+        return ClaimFound()
     made = await search_all(ctx, context, given.setting, queries, ctx.deadline)
     hits = {hit.url: hit for found_by in made.lists for hit in reversed(found_by)}
     items = [(url, url, ctx.deadline) for url in to_read(claim, tuple(hits.values()), given.read)]
@@ -237,11 +215,9 @@ async def _brought(ctx: Ctx, context: RunContext, given: ClaimGiven, queries: li
         ctx.emit(f"read:{card.id}", SourceRead(node=ctx.path.rsplit("/", 1)[0], source=card, facts=count))
     searched = tuple(record.text for record in made.records if not record.failed and record.text != claim)
     failed = (one for one in fetched if isinstance(one, StepFailed) and one.type != "SourceError")
-    return ClaimFound(
-        facts=tuple({fact.id: fact for fact in (*given.facts, *found.facts)}.values()),
-        cards=tuple({card.id: card for card in (*given.cards, *found.cards)}.values()),
-        counter=CounterSearch(queries=searched, read=len(found.cards)), searches=made.records,
-        problems=tuple(one.problem() for one in failed),
+    return found.model_copy(
+        update={"counter": CounterSearch(queries=searched, read=len(found.cards)), "searches": made.records,
+                "problems": tuple(one.problem() for one in failed)}
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ Quality gates: figures that code checks. What falls short is said, never hidden,
 """
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -228,6 +228,13 @@ def held_against(claim: str, fact: Fact, card: SourceCard, language: str = "en")
         return Held("qualifies", said.strength)
     may_ask = foreign or (same >= SAME_MATTER and not whole.binding)
     return Held("unrelated", 0.0, open=may_ask, raisable=foreign and not whole.binding)
+
+
+def all_held_against(
+    claim: str, facts: Iterable[Fact], cards: Mapping[str, SourceCard], language: str
+) -> dict[str, Held]:
+    """Judge the stance of each of some facts on a claim, by their ids."""
+    return {fact.id: held_against(claim, fact, cards[fact.source_id], language) for fact in facts}
 
 
 def with_a_models_word(held: Held, said: Stance) -> Held:

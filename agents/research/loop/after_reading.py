@@ -93,12 +93,9 @@ def at_hand(setting: Setting, finding: Finding) -> tuple[Claim, ...]:
     """Settle the claims of a query by what was read, before anything was searched for against them."""
     (facts, cards), done = ledger.held_by(finding), list[Claim]()
     for claim in ledger.claims_of(setting.query, setting.claims, finding) if facts else ():
-        near = {fact.id: fact for fact in ledger.facts_for(claim.text, facts, ledger.read_for(claim, finding))}
-        cards_of = {key: cards[fact.source_id] for key, fact in near.items()}
-        held = {
-            key: ledger.held_against(claim.text, fact, cards_of[key], setting.language) for key, fact in near.items()
-        }
-        done.append(ledger.settled(claim, held, tuple(near.values()), cards).claim)
+        near = ledger.facts_for(claim.text, facts, ledger.read_for(claim, finding))
+        held = ledger.all_held_against(claim.text, near, cards, setting.language)
+        done.append(ledger.settled(claim, held, near, cards).claim)
     return tuple(done)
 
 

@@ -178,7 +178,7 @@ async def _bounded_challenge(challenge: Handler, allowance: Allowance, ctx: Ctx,
 
 async def _bounded_claim(claim: Handler, allowance: Allowance, ctx: Ctx, given: ClaimGiven) -> ClaimFound:
     """Let a claim be searched against where a search is left, and for once more where two are."""
-    searches = 2 if given.attack else 0
+    searches = 2 if given.queries else 0
     async with _granted(ctx, allowance, searches, NEW_SOURCES, NEW_SOURCES, 0) as grant:
         possible = grant.searches if grant.enough(searches, NEW_SOURCES) else 0
         allowance.note(ctx.path, Grant(searches=possible, sources=NEW_SOURCES if possible else 0))

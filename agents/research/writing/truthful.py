@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from agents.contracts.contract import Brief, Contract, place
+from agents.contracts.contract import Brief, Contract
 from agents.contracts.finding import Finding, QuestionAnswer
 from agents.contracts.frozen import Frozen
-from agents.contracts.plan import Leaf, Node, Plan
+from agents.contracts.plan import Leaf
 from agents.contracts.report import Actual, Outcome, ReportDocument
 from agents.contracts.verification import EVIDENCE_GATE, JudgeInput, Judgement, SentenceCheck, Truth
 from agents.core.errors import StepFailed
@@ -39,7 +39,7 @@ async def rewritten(
     ctx.emit("stage:reworking", JobChanged(status="running", stage="reworking"))
     after: list[Finding] = []
     room = REWRITTEN
-    for finding, one, plan in zip(findings, challenged, contract.plans, strict=True):
+    for finding, one in zip(findings, challenged, strict=True):
         moved = [done for done in one.claims if done.claim.verdict in MOVED]
         chosen: list[tuple[Finding, list[ClaimDone]]] = []
         titles = tuple(part.title for part in finding.walk() if part.role == "leaf" and part.markdown)
@@ -50,10 +50,7 @@ async def rewritten(
             if part.role != "leaf" or not part.markdown or len(chosen) >= room or ctx.left == 0:
                 continue
             chosen.append((part, touching))
-        calls = [
-            _again(ctx, context, _to_rewrite(part, touching, plan, finding.path, titles, contract.brief))
-            for part, touching in chosen
-        ]
+        calls = [_again(ctx, context, _to_rewrite(*each, titles, contract.brief)) for each in chosen]
         anew = await together(*calls)
         changed = {one.path: one for one in anew if one is not None}
         room -= len(changed)
@@ -66,22 +63,10 @@ def _touches(part: Finding, done: ClaimDone) -> bool:
     return any(evidence.fact_id in held for evidence in done.claim.evidence)
 
 
-def _leaf_of(node: Node, path: str, root: str) -> Leaf | None:
-    """Find the planned leaf behind a finding's path; later rounds have none."""
-    here: Node | Leaf = node
-    for key in place(path).removeprefix(place(root)).strip("/").split("/"):
-        if not isinstance(here, Node) or not key.isdigit() or int(key) >= len(here.children):
-            return None
-        here = here.children[int(key)]
-    return here if isinstance(here, Leaf) else None
-
-
-def _to_rewrite(
-    part: Finding, touching: list[ClaimDone], plan: Plan, root: str, titles: Sequence[str], brief: Brief
-) -> SectionGiven:
+def _to_rewrite(part: Finding, touching: list[ClaimDone], titles: Sequence[str], brief: Brief) -> SectionGiven:
     """Add what was found against the claims of a section to what it is written over."""
-    planned = _leaf_of(plan.root, part.path, root)
-    leaf = planned or Leaf(title=part.title, objective=part.title, questions=(part.title,), searches=(part.title,))
+    asked = part.asked or (part.title,)
+    leaf = Leaf(title=part.title, objective=" ".join(asked), questions=asked, searches=asked)
     cards = {card.id: card for card in (*(card for done in touching for card in done.sources), *part.sources)}
     facts = {fact.id: fact for fact in (*part.facts, *(fact for done in touching for fact in done.facts))}
     sources = tuple(cards[source] for source in dict.fromkeys(fact.source_id for fact in facts.values()))
