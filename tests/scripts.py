@@ -3,12 +3,14 @@
 from agents.contracts.contract import Brief, Command, Query, ScopingInput, ScopingTurn
 from agents.contracts.fact import Extraction, ExtractionInput, PointedFact
 from agents.contracts.finding import Frame, FrameInput, LeadInput, Section, SectionInput
-from agents.contracts.plan import PlannedLeaf, PlanningInput, PlanTree, ReflectionInput, ReflectionResponse
+from agents.contracts.plan import Leaf, PlannedLeaf, PlanningInput, PlanTree, ReflectionInput, ReflectionResponse
 from agents.contracts.sources import Judged, ScoutInput, ScoutJudgement
 from agents.contracts.verification import Attack, Challenge, ChallengeInput, JudgeInput, StanceInput, VerifyInput
 from agents.core.role import Request
 from agents.jobs.changes import allowed, applied
 from agents.offline.judgements import judge, judge_stances, verify
+from agents.research.reading.hold_extraction import SourceGiven
+from agents.research.reading.searching import LeafGiven, Setting
 from tests.scripted_model import ScriptedModel
 from tests.scripted_search import ScriptedSearcher
 
@@ -38,6 +40,12 @@ def leaf(title, *questions, heading="", priority="normal", discovery=False):
     return PlannedLeaf(
         heading=heading, title=title, questions=questions, search_terms=(), priority=priority, discovery=discovery
     )
+
+
+def to_read(url, *questions):
+    """Give what a leaf with these questions has read of one page."""
+    asked = Leaf(title="Reading", objective=questions[0], questions=questions, sources=("https://b.example/",))
+    return SourceGiven(urls=(url,), of=LeafGiven(leaf=asked, setting=Setting(query=questions[0], today="2026-11-28")))
 
 
 def under(heading, *leaves):

@@ -29,8 +29,8 @@ from agents.research.loop.topics import beyond, repeated
 from agents.research.planning.drafting import DraftGiven, plan_by
 from agents.research.planning.freeze_contract import with_leaves
 from agents.research.reading.answering import answers, is_foreign
-from agents.research.reading.leaf import SOURCES_OF_A_LOOKUP, sub_questions
-from agents.research.reading.searching import LeafGiven, Setting, query_of
+from agents.research.reading.leaf import SOURCES_OF_A_LOOKUP
+from agents.research.reading.searching import LeafGiven, Setting, query_of, sub_questions
 from agents.research.run_context import RunContext
 from agents.research.writing.sections import spread
 from agents.search.scope_filter import enforced

@@ -22,7 +22,6 @@ from agents.core.errors import SourceError  # noqa: E402
 from agents.core.prompts import load  # noqa: E402
 from agents.jobs.blob_store import BlobStore  # noqa: E402
 from agents.offline import OfflineModel  # noqa: E402
-from agents.research.reading.hold_extraction import SourceGiven  # noqa: E402
 from agents.research.reading.read_sources import extract  # noqa: E402
 from agents.research.run_context import RunContext  # noqa: E402
 from agents.search.pages import WebPages  # noqa: E402
@@ -30,6 +29,7 @@ from agents.web.fetching import Fetcher  # noqa: E402
 from agents.web.guard import AllowedHosts  # noqa: E402
 from agents.web.reader import read_here, warm_up  # noqa: E402
 from tests.scripted_search import ScriptedSearcher  # noqa: E402
+from tests.scripts import to_read  # noqa: E402
 
 CASES = ROOT / "tests" / "data" / "cases"
 PAGES = sorted([*CASES.glob("C2[567]/*.html"), *CASES.glob("C33/*.html"), *(ROOT / "examples/library").glob("*.html")])
@@ -129,16 +129,7 @@ async def read_all(site: _Site, folder: Path) -> tuple[int, int]:
         except SourceError:
             return False
         await blobs.put(source.text)
-        given = SourceGiven(
-            urls=(url,),
-            objective=QUESTIONS[0],
-            questions=QUESTIONS,
-            spec=None,
-            rubric="",
-            language="en",
-            today="2026-11-28",
-        )
-        await extract(context, (SourceCard.of(source),), given, Deadline())
+        await extract(context, (SourceCard.of(source),), to_read(url, *QUESTIONS), Deadline())
         return True
 
     try:

@@ -7,11 +7,10 @@ from agents.contracts.sources import Source, SourceCard
 from agents.core.budget import Deadline
 from agents.core.prompts import load
 from agents.research.reading import read_sources as reading
-from agents.research.reading.hold_extraction import SourceGiven
 from agents.research.reading.read_sources import extract
 from agents.research.run_context import RunContext
 from tests.research.conftest import MemoryTexts
-from tests.scripts import working_model, world
+from tests.scripts import to_read, working_model, world
 
 
 async def test_the_heavy_parts_of_an_extraction_run_beside_the_event_loop(monkeypatch):
@@ -32,11 +31,7 @@ async def test_the_heavy_parts_of_an_extraction_run_beside_the_event_loop(monkey
     context = RunContext(
         models={"extractor": working_model()}, prompts=load(), searcher=world(), texts=texts, today="2026-11-28"
     )
-    given = SourceGiven(
-        urls=(url,), objective="x", questions=("How long?",), spec=None, rubric="", language="en", today="2026-11-28"
-    )
-
-    done = await extract(context, (SourceCard.of(source),), given, Deadline())
+    done = await extract(context, (SourceCard.of(source),), to_read(url, "How long?"), Deadline())
 
     assert done.readings[0].facts
     assert where == [("_shown", False), ("held_against", False)]

@@ -27,12 +27,12 @@ from agents.research.pipeline import Means
 from agents.research.planning.drafting import plan_of
 from agents.research.planning.freeze_contract import MODES, CapOverrides, make_contract
 from agents.research.reading.answering import Told, beside_the_point
-from agents.research.reading.hold_extraction import SourceExcerpt, SourceGiven, held_against
+from agents.research.reading.hold_extraction import SourceExcerpt, held_against
 from agents.roles import carried_section, settled
 from agents.verify.checks import mixes
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF as FERRY
-from tests.scripts import Worker, leaf, tree, working_model
+from tests.scripts import Worker, leaf, to_read, tree, working_model
 
 QUESTION = "Which band was formed first, The Exies or Circus Diablo, and who founded each of them?"
 BANDS = {
@@ -184,7 +184,7 @@ async def test_a_passage_is_narrowed_to_what_names_the_subject_in_a_document_on_
     source = Source(id="s1", url="https://alu.example/", title="Alû", kind="web", text=text, text_hash=digest(text))
     numbered = tuple(NumberedSentence(number=n, text=text[at.start : at.end]) for n, at in enumerate(spans(text), 1))
     question = "If Gallu is a demon Lilu is what?"
-    given = SourceGiven(urls=(source.url,), objective=question, questions=(question,))
+    given = to_read(source.url, question)
     shown = ShownSource(title=source.title, sentences=numbered)
     wanted = ExtractionInput(objective=question, questions=(question,), language="en", sources=(shown,))
     extraction = Extraction(facts=(PointedFact(sentences=(1, 2, 3), question=1, sure=0.9),))
@@ -205,7 +205,7 @@ async def test_a_document_that_is_called_what_is_asked_about_is_not_passed_over(
         source = Source(id=title, url="https://a.example/", title=title, kind="web", text=text, text_hash=digest(text))
         numbered = (NumberedSentence(number=first + 1, text=text),)
         shown.append(SourceExcerpt(source, spans(text), numbered, first))
-    given = SourceGiven(urls=("https://a.example/",), objective=question, questions=(question,))
+    given = to_read("https://a.example/", question)
     sources = tuple(ShownSource(title=one.source.title, sentences=one.sentences) for one in shown)
     wanted = ExtractionInput(objective=question, questions=(question,), language="en", sources=sources)
     extraction = Extraction(facts=(PointedFact(sentences=(1,), question=1, sure=0.9),))

@@ -34,8 +34,7 @@ from agents.research.loop.branch_retry import Again, ended
 from agents.research.loop.success import Success, met, novelty
 from agents.research.loop.topics import Dispatched
 from agents.research.reading.hold_extraction import WANTED
-from agents.research.reading.leaf import sub_questions
-from agents.research.reading.searching import LeafGiven, NodeGiven, Tell, teller
+from agents.research.reading.searching import LeafGiven, NodeGiven, Tell, sub_questions, teller
 from agents.research.reading.shortlisting import fed
 from agents.research.run_context import RunContext
 from agents.research.writing.closing import Closed, EndGiven, RoundEnd, reflect

@@ -24,13 +24,13 @@ from agents.contracts.fact import (
     SourceReading,
 )
 from agents.contracts.frozen import Frozen, Text, digest
-from agents.contracts.plan import TaskSpec
 from agents.contracts.sources import HEAD_CHARS, SentenceSpan, Source
 from agents.nlp.lang import spans
 from agents.nlp.tokens import language_of
 from agents.offline.questions import Question, asks_for_facts, is_called, is_named, parts_of
 from agents.offline.ranking import leans, orders_a_machine
 from agents.research.reading.answering import answers, each_name, is_about
+from agents.research.reading.searching import LeafGiven, sub_questions
 from agents.verify.checks import carried
 from agents.verify.quotes import find_quote
 from agents.web.url_key import IN_TEXT
@@ -145,12 +145,7 @@ class SourceGiven(Frozen):
     """Sources that a leaf wants read: a page by itself, or documents at hand together."""
 
     urls: tuple[Text, ...]
-    objective: Text
-    questions: tuple[Text, ...]
-    spec: TaskSpec | None = None
-    rubric: str = ""
-    language: Text = "en"
-    today: str = ""
+    of: LeafGiven
     quick: bool = False
     """A look at whether it is worth reading, not the reading itself."""
     late: bool = False
@@ -159,15 +154,16 @@ class SourceGiven(Frozen):
     """Words read before these, where a model reads: of what names nothing that is asked about, only what they name is shown."""
     pointless: bool = False
     """The model pointed at nothing in any of a leaf's pages: the quoting engine reads them."""
-    named: bool = False
-    """Plan or user named them: they are read whatever they seem to be about."""
-    looked_up: bool = False
-    """The query asks for a fact: so do the steps that lead to it, whatever their form."""
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """The questions that count: those of the task spec where there is one."""
-        return self.spec.questions if self.spec else self.questions
+        """The questions that count: a page is read once, for all leaves that might want it."""
+        return tuple(dict.fromkeys((*sub_questions(self.of.leaf), *self.of.beside)))
+
+    @property
+    def named(self) -> bool:
+        """Whether plan or user named them: they are read whatever they seem to be about."""
+        return not self.quick and any(url in self.of.leaf.sources for url in self.urls)
 
 
 def insights(
@@ -231,10 +227,10 @@ def held_against(
 
     def hold(pointed: PointedFact, asked: Sequence[str]) -> None:
         one = _pointed_into(pointed, shown)
-        topic = asked[pointed.question - 1] if 1 <= pointed.question <= len(asked) else given.objective
+        topic = asked[pointed.question - 1] if 1 <= pointed.question <= len(asked) else given.of.leaf.objective
         numbers = _to_the_point(tuple(number - one.first for number in pointed.sentences), one, topic)
         own = pointed.model_copy(update={"sentences": numbers})
-        fact = fact_of(own, one.source, one.spans, topic, given.language)
+        fact = fact_of(own, one.source, one.spans, topic, given.of.setting.language)
         if fact is None or any(orders_a_machine(fact.quote[at.start : at.end], topic) for at in spans(fact.quote)):
             dropped[one.source.id] += 1  # orders are words on a page, and no finding, whoever points at them
         elif _is_about(fact.quote, one.source, (topic,)):
@@ -255,10 +251,11 @@ def held_against(
             kept[source_id].setdefault(fact.id, fact)
     sure = {key: {fact.id: fact for fact in facts.values() if fact.confidence >= LOW_CONFIDENCE}
             for key, facts in kept.items()}  # fmt: skip
+    looked_up = asks_for_facts(given.of.setting.query)  # so are the steps that lead to a fact, whatever their form
     left = tuple(
         question
         for question in given.asked
-        if (given.looked_up or asks_for_facts(question))
+        if (looked_up or asks_for_facts(question))
         and not all(_answers_it(one, shown, sure) for part in parts_of(question) for one in each_name(part))
     )
     if quoting is not None:
@@ -339,6 +336,6 @@ def _found_by_code(
             title, head = one.source.title, one.source.text[:HEAD_CHARS]
             if said := next((each for each in one.sentences if answers(part, each.text, title, head)), None):
                 pointed = PointedFact(sentences=(said.number - one.first,), question=0, sure=FOUND_BY_CODE)
-                fact = fact_of(pointed, one.source, one.spans, question, given.language)
+                fact = fact_of(pointed, one.source, one.spans, question, given.of.setting.language)
                 found += [(one.source.id, fact)] if fact else []
     return found

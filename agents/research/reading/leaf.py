@@ -19,7 +19,7 @@ from agents.offline.questions import asks_for_facts, is_named, parts_of
 from agents.research.reading.answering import Told, beside_the_point, is_about, leads_to, settled_by
 from agents.research.reading.hold_extraction import SourceGiven
 from agents.research.reading.read_sources import SourceDone, SourcesDone
-from agents.research.reading.searching import LeafGiven, Searches, attempt_number, search_for, teller
+from agents.research.reading.searching import LeafGiven, Searches, attempt_number, search_for, sub_questions, teller
 from agents.research.run_context import Listed, RunContext
 from agents.research.steering import STOPPED
 
@@ -46,17 +46,6 @@ READ_FOR_NOTHING = "read; says nothing to the point"
 def not_begun(ctx: Ctx) -> str:
     """Say why a leaf made no search at all."""
     return "not begun: time was up" if ctx.collecting_left == 0 else "not begun: you asked to write from what is there"
-
-
-def composed_rubric(leaf: Leaf, siblings: tuple[str, ...], found: tuple[str, ...]) -> str:
-    """Compose the rubric of a leaf that has no task spec (specification, section 5), from what was `found` so far."""
-    parts = [f"Scope: {leaf.objective}"]
-    if siblings:
-        parts.append(f"Out of scope, other readers have it: {'; '.join(siblings)}.")
-    if found:
-        parts.append(f"Known: {' '.join(found)} Give what adds to this or contradicts it.")
-    parts.append("Consider results, figures and stated limits before background. Target confidence 0.7.")
-    return " ".join(parts)
 
 
 async def run_leaf(context: RunContext, ctx: Ctx, given: LeafGiven) -> Finding:
@@ -175,7 +164,7 @@ async def _read(
         items = []
         for group in groups:
             key = Source.id_of(group[0]) if len(group) == 1 else "d" + digest("|".join(group), 12)
-            below = _to_read(group, given, late=late, led=led, pointless=pointless)
+            below = SourceGiven(urls=tuple(group), of=given, late=late, led=led, pointless=pointless)
             items.append((f"{key}{'-quoted' * pointless}", below))
         for group, result in zip(groups, await ctx.children("source", items, gives=SourcesDone), strict=True):
             done = [SourceDone.broken(result)] * len(group) if isinstance(result, StepFailed) else result.sources
@@ -202,23 +191,6 @@ def _is_settled(read: Mapping[str, SourceDone], leaf: Leaf) -> bool:
             for one in read.values() if (card := one.card) for quote in one.quotes]  # fmt: skip
     parts = [part for question in sub_questions(leaf) for part in parts_of(question)]
     return all(settled_by(part, rows) >= SOURCES_OF_A_LOOKUP for part in parts)
-
-
-def _to_read(urls: list[str], given: LeafGiven, *, late: bool, led: tuple[str, ...], pointless: bool) -> SourceGiven:
-    leaf, setting = given.leaf, given.setting
-    return SourceGiven(
-        urls=tuple(urls), objective=leaf.objective, language=setting.language, today=setting.today, late=late, led=led,
-        pointless=pointless, named=any(url in leaf.sources for url in urls), looked_up=asks_for_facts(setting.query),
-        rubric=composed_rubric(leaf, () if given.beside else given.siblings, given.found),
-        questions=tuple(dict.fromkeys((*(leaf.questions or (leaf.objective,)), *given.beside))),
-        # A page is read once, for all leaves that might want it.
-        spec=leaf.spec and leaf.spec.model_copy(update={"questions": (*leaf.spec.questions, *given.beside)}),
-    )  # fmt: skip
-
-
-def sub_questions(leaf: Leaf) -> tuple[str, ...]:
-    """Give the questions that a leaf has to answer."""
-    return leaf.spec.questions if leaf.spec else leaf.questions or (leaf.objective,)
 
 
 class Gathered(NamedTuple):

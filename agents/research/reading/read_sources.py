@@ -22,6 +22,7 @@ from agents.offline.extractor import extract as quoted
 from agents.research.fit_input import MAX_CHARS, choose, is_worth_reading
 from agents.research.reading.answering import leads_to
 from agents.research.reading.hold_extraction import MAX_FACTS, SourceExcerpt, SourceGiven, held_against
+from agents.research.reading.searching import LeafGiven
 from agents.research.run_context import RunContext
 from agents.research.steering import CUT
 from agents.roles import EXTRACTOR
@@ -91,12 +92,12 @@ async def extract(
     shown = await computed(_shown, sources, given)
     if not shown:
         return Extracted(readings=tuple(SourceReading(rejected=refused.get(card.url, "")) for card in cards))
-    spec = given.spec
+    leaf, setting, spec = given.of.leaf, given.of.setting, given.of.leaf.spec
     wanted = ExtractionInput(
-        objective=given.objective, questions=given.asked, language=given.language, today=given.today,
+        objective=leaf.objective, questions=given.asked, language=setting.language, today=setting.today,
         expected_format=spec.expected_format if spec else "",
         acceptance_criteria=spec.acceptance_criteria if spec else (),
-        rubric="" if spec else given.rubric,
+        rubric="" if spec or given.quick else composed_rubric(given.of),
         sources=tuple(
             ShownSource(title=one.source.title, published=one.source.published, sentences=one.sentences)
             for one in shown
@@ -121,6 +122,17 @@ async def extract(
     return Extracted(readings=tuple(of_cards), asked=asked, usage=asked.usage)
 
 
+def composed_rubric(given: LeafGiven) -> str:
+    """Compose the rubric of a leaf that has no task spec (specification, section 5), from what was found so far."""
+    parts = [f"Scope: {given.leaf.objective}"]
+    if given.siblings and not given.beside:
+        parts.append(f"Out of scope, other readers have it: {'; '.join(given.siblings)}.")
+    if given.found:
+        parts.append(f"Known: {' '.join(given.found)} Give what adds to this or contradicts it.")
+    parts.append("Consider results, figures and stated limits before background. Target confidence 0.7.")
+    return " ".join(parts)
+
+
 def _allowed(context: RunContext, cards: Sequence[SourceCard]) -> tuple[list[SourceCard], dict[str, str]]:
     """Tell the sources that may be used from those that a limit rules out, with the reason."""
     allowed: list[SourceCard] = []
@@ -138,7 +150,7 @@ def _allowed(context: RunContext, cards: Sequence[SourceCard]) -> tuple[list[Sou
 def _shown(sources: Sequence[Source], given: SourceGiven) -> list[SourceExcerpt]:
     """Choose the sources that are worth a call, and the passages of each."""
     shown: list[SourceExcerpt] = []
-    first, asked = 0, (*given.asked, given.objective)
+    first, asked = 0, (*given.asked, given.of.leaf.objective)
     worth = [
         source
         for source in sources

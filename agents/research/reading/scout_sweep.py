@@ -31,9 +31,9 @@ from agents.nlp.tokens import content_words
 from agents.offline.judgements import scout as judged_by_words
 from agents.research.reading import shortlisting as choice
 from agents.research.reading.hold_extraction import SourceGiven
-from agents.research.reading.leaf import NOTHING_YET, SAME_TEXT, not_begun, spent, sub_questions
+from agents.research.reading.leaf import NOTHING_YET, SAME_TEXT, not_begun, spent
 from agents.research.reading.read_sources import Extracted, extract
-from agents.research.reading.searching import LeafGiven, attempt_number, reformulate, search_for, teller
+from agents.research.reading.searching import LeafGiven, attempt_number, reformulate, search_for, sub_questions, teller
 from agents.research.run_context import Listed, RunContext
 from agents.research.steering import CUT, STOPPED
 from agents.roles import SCOUT
@@ -199,10 +199,7 @@ class _Sweep:
             sorted(weighed, key=lambda one: -one.score(len(self.questions), self.setting.today)), lambda one: one.group
         )
         chosen = ranked[: self.leaf.budget.sources]
-        given = SourceGiven(
-            urls=tuple(one.url for one in chosen), objective=self.leaf.objective, questions=self.questions,
-            spec=self.leaf.spec, language=self.setting.language, today=self.setting.today, quick=True,
-        )  # fmt: skip
+        given = SourceGiven(urls=tuple(one.url for one in chosen), of=self.given, quick=True)
         items = [(one.card.id, self.context, (one.card,), given, self.ctx.deadline) for one in chosen]
         extracted = await self.ctx.fan("extract", extract, items, gives=Extracted)
         done: list[choice.WeighedCandidate] = []

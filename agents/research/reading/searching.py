@@ -94,6 +94,11 @@ def sub_question(leaf: Leaf) -> str:
     return leaf.questions[0] if leaf.questions else leaf.objective
 
 
+def sub_questions(leaf: Leaf) -> tuple[str, ...]:
+    """Give the questions that a leaf has to answer."""
+    return leaf.spec.questions if leaf.spec else leaf.questions or (leaf.objective,)
+
+
 class Setting(Frozen):
     """What every branch of one query shares."""
 

@@ -25,8 +25,8 @@ from agents.report.carriers import Carrier, Carriers
 from agents.report.parse_body import parse
 from agents.report.write_markdown import markdown_of
 from agents.research.reading.answering import answer_of, answers, each_name, told_by
-from agents.research.reading.leaf import SHORTENED, graded, kept, spent, stopped_with, sub_questions
-from agents.research.reading.searching import LeafGiven, teller
+from agents.research.reading.leaf import SHORTENED, graded, kept, spent, stopped_with
+from agents.research.reading.searching import LeafGiven, sub_questions, teller
 from agents.research.reading.shortlisting import turns
 from agents.research.run_context import MAX_FACTS, RunContext
 from agents.research.steering import CUT, STOPPED
