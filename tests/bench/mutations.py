@@ -144,8 +144,8 @@ MUTATIONS = (
     *_rows(
         "research/test_truth.py",
         ("S4 §6: least evidence reaches the challenge", "research/challenge/challenge.py", "len(speaks) < wanted.min_evidence_per_claim or", "False or"),
-        ("S4 §6: a claim is searched for itself before a second attack", "research/challenge/challenge.py", "queries.insert(1, given.claim.text)", "queries.append(given.claim.text)"),
-        ("S4 §6: least domains reach the challenge", "research/challenge/challenge.py", "or len(domains) < least.min_distinct_domains_per_claim", "or False"),
+        ("S4 §6: a claim is searched for itself before a second attack", "research/challenge/challenge.py", "queries.insert(1, claim)", "queries.append(given.claim.text)"),
+        ("S4 §6: least domains reach the challenge", "research/challenge/challenge.py", "or len(domains) < wanted.min_distinct_domains_per_claim", "or False"),
         ("S4 §6: none found counts only where something was read", "contracts/verification.py", "return bool(self.queries and self.read)", "return bool(self.queries)"),
     ),
     *_rows(
@@ -168,7 +168,7 @@ MUTATIONS = (
         ("S3 task specs: the format reaches the extractor", "research/reading/read_sources.py", "expected_format=spec.expected_format if spec else \"\",", "expected_format=\"\","),
         ("S3 task specs: the criteria reach the extractor", "research/reading/read_sources.py", "acceptance_criteria=spec.acceptance_criteria if spec else (),", "acceptance_criteria=(),"),
         ("S3 task specs: the criteria reach the triage", "research/reading/scout_sweep.py", "acceptance_criteria=self.leaf.spec.acceptance_criteria if self.leaf.spec else (),", ""),
-        ("S3: a rubric is composed without a spec", "research/reading/read_sources.py", "rubric=\"\" if spec else given.rubric,", "rubric=\"\","),
+        ("S3: a rubric is composed without a spec", "research/reading/read_sources.py", "rubric=\"\" if spec or given.quick else composed_rubric(given.of),", "rubric=\"\","),
         ("S3 task specs: priority orders the work", "research/loop/rounds.py", "key=lambda place: URGENCY[chosen[place][1].urgency]", "key=lambda place: 0"),
         ("S3: the manager's parts reach the planner", "research/planning/drafting.py", "sub_topics=query.sub_topics,", ""),
         ("S3: a part that no leaf asks about is a theme", "research/planning/drafting.py", "tuple(part for part in self.planning.sub_topics if not", "tuple(part for part in () if not"),
