@@ -15,8 +15,6 @@
 Fair shares: what a round and its leaves may take of what is left, whatever changed it meanwhile. Pure.
 """
 
-from dataclasses import dataclass
-
 from agents.core.budget import Limits
 
 RESERVE_SHARE, RESERVE_CAP_S = 0.3, 90.0
@@ -57,28 +55,17 @@ def left_for_research_s(total_s: float, spent_s: float) -> float:
     return max(LEAST_RESEARCH_SHARE * total_s, total_s - spent_s)
 
 
-@dataclass(frozen=True)
-class Remaining:
-    """What is left at a moment; None is unlimited."""
+def round_limits(
+    seconds: float | None, collecting: float | None, tokens: int | None, children: int, *, last: bool
+) -> Limits:
+    """Give each child of a round its share of what is left, None being unlimited: of `seconds` in all, `collecting` of them.
 
-    seconds: float | None  # of the whole time, what is kept for writing included
-    collecting: float | None
-    tokens: int | None
-
-    @property
-    def kept(self) -> float:
-        """Seconds kept for writing, which every branch takes off its own limit."""
-        unlimited = self.seconds is None or self.collecting is None
-        return synthesis_reserve_s(None) if unlimited else (self.seconds or 0) - (self.collecting or 0)
-
-
-def round_limits(left: Remaining, children: int, *, last: bool) -> Limits:
-    """Give each child of a round its share: equal tokens side by side, and a part of the time while rounds may follow.
-
-    A limit of time holds what is kept for writing too, since a branch takes that off again.
+    Tokens are shared out side by side; of the time a part is kept while rounds may follow. A limit of time holds what is
+    kept for writing too, since a branch takes that off again.
     """
-    collecting = left.collecting if last or left.collecting is None else ROUND_SHARE * left.collecting
+    kept = (seconds or 0) - (collecting or 0)
+    mine = collecting if last or collecting is None else ROUND_SHARE * collecting
     return Limits(
-        seconds=None if collecting is None else left.kept + collecting,
-        tokens=None if left.tokens is None else max(1, int(left.tokens) // max(1, children)),
+        seconds=None if mine is None else kept + mine,
+        tokens=None if tokens is None else max(1, int(tokens) // max(1, children)),
     )

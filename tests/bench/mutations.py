@@ -144,7 +144,7 @@ MUTATIONS = (
     *_rows(
         "research/test_truth.py",
         ("S4 §6: least evidence reaches the challenge", "research/challenge/challenge.py", "len(speaks) < wanted.min_evidence_per_claim or", "False or"),
-        ("S4 §6: a claim is searched for itself before a second attack", "research/challenge/challenge.py", "queries.insert(1, claim)", "queries.append(given.claim.text)"),
+        ("S4 §6: a claim is searched for itself before a second attack", "research/challenge/challenge.py", "queries.insert(1, claim)", "queries.append(claim)"),
         ("S4 §6: least domains reach the challenge", "research/challenge/challenge.py", "or len(domains) < wanted.min_distinct_domains_per_claim", "or False"),
         ("S4 §6: none found counts only where something was read", "contracts/verification.py", "return bool(self.queries and self.read)", "return bool(self.queries)"),
     ),

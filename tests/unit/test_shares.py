@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.core.budget import Limits
-from agents.core.time_policy import Remaining, round_limits
+from agents.core.time_policy import round_limits
 from agents.research.planning.flat_plan import Allowance, Grant
 
 seconds = st.floats(0, 5_000)
@@ -14,30 +14,30 @@ tokens = st.integers(0, 10**6)
 
 
 def test_a_round_leaves_time_for_those_after_it_and_the_last_takes_all():
-    left = Remaining(seconds=300.0, collecting=210.0, tokens=1000)
-    assert round_limits(left, 4, last=False) == Limits(seconds=90 + 126.0, tokens=250)
-    assert round_limits(left, 4, last=True).seconds == 300
+    left = (300.0, 210.0, 1000)
+    assert round_limits(*left, 4, last=False) == Limits(seconds=90 + 126.0, tokens=250)
+    assert round_limits(*left, 4, last=True).seconds == 300
 
 
 def test_what_a_round_did_not_use_goes_to_the_next():
-    quick, slow = Remaining(290.0, 200.0, None), Remaining(170.0, 80.0, None)
-    assert round_limits(quick, 1, last=False).seconds > round_limits(slow, 1, last=False).seconds
+    quick, slow = (290.0, 200.0, None), (170.0, 80.0, None)
+    assert round_limits(*quick, 1, last=False).seconds > round_limits(*slow, 1, last=False).seconds
 
 
 def test_late_rounds_still_have_time_for_collecting():
     """What is kept for writing is not shared: with little left, a round gets a part of that little, not nothing."""
-    left = Remaining(seconds=100.0, collecting=10.0, tokens=None)
-    assert round_limits(left, 3, last=False).seconds == 96.0
+    left = (100.0, 10.0, None)
+    assert round_limits(*left, 3, last=False).seconds == 96.0
 
 
 def test_without_limits_there_are_none():
-    assert round_limits(Remaining(None, None, None), 3, last=False) == Limits()
+    assert round_limits(None, None, None, 3, last=False) == Limits()
 
 
 @given(seconds, seconds, tokens, st.integers(1, 20), st.booleans())
 def test_shares_never_exceed_what_is_left(whole, reserve, left_tokens, children, last):
-    left = Remaining(whole, max(0.0, whole - reserve), left_tokens)
-    share = round_limits(left, children, last=last)
+    left = (whole, max(0.0, whole - reserve), left_tokens)
+    share = round_limits(*left, children, last=last)
     assert share.seconds is not None
     assert share.seconds <= whole + 1e-6
     assert share.tokens is not None

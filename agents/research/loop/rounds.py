@@ -25,7 +25,7 @@ from agents.core.budget import Limits
 from agents.core.errors import StepFailed
 from agents.core.events import Noted, RoundEnded
 from agents.core.port import Ctx, computed, together
-from agents.core.time_policy import Remaining, round_limits
+from agents.core.time_policy import round_limits
 from agents.offline.judgements import all_are_silent
 from agents.offline.judgements import reflect as steps_of
 from agents.research.loop import after_reading as between
@@ -354,8 +354,8 @@ class Rounds:
 
     def _share(self, children: int, *, last: bool) -> Limits:
         """Give each child its share of what job and node have left."""
-        left = Remaining(self.ctx.left, self.ctx.collecting_left, self.ctx.budget.tokens_left())
-        return round_limits(left, children, last=last)
+        ctx = self.ctx
+        return round_limits(ctx.left, ctx.collecting_left, ctx.budget.tokens_left(), children, last=last)
 
     def _asking(
         self, lacking: tuple[str, ...], number: int, max_rounds: int, dispatch: Dispatched

@@ -91,8 +91,8 @@ class _Sweep:
         await self._read(list(hits.values()))
         sifted = await self._sifted()
         weighed = await self._scanned(await self._judged(sifted.scanned))
-        for copy in sifted.copies:
-            self._reject(Hit(url=copy.url, title=self.cards[copy.url].title), Said(SAME_TEXT, source=copy.of))
+        for url, of in sifted.copies.items():
+            self._reject(Hit(url=url, title=self.cards[url].title), Said(SAME_TEXT, source=of))
         chosen = choice.shortlist(weighed, self.questions, self.places, self.setting.today, tuple(self.rejected))
         return self._written(chosen, found.records, found.attempts)
 

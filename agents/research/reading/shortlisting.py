@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from typing import TypeVar
 
+from pydantic import Field
+
 from agents.contracts.frozen import Frozen, Said, Text
 from agents.contracts.plan import Leaf
 from agents.contracts.sources import (
@@ -260,18 +262,12 @@ SENTENCES = 3
 MAX_SENTENCE = 280
 
 
-class Copy(Frozen):
-    """A text that another one says as well."""
-
-    url: Text
-    of: Text
-
-
 class Sifted(Frozen):
     """Candidates without copies, and the copies."""
 
     scanned: tuple[Scanned, ...] = ()
-    copies: tuple[Copy, ...] = ()
+    copies: dict[str, str] = Field(default_factory=dict)
+    """Addresses of texts that others say as well, each with the other's."""
 
 
 async def sift(context: RunContext, found: tuple[tuple[str, SourceCard], ...], questions: tuple[str, ...]) -> Sifted:
@@ -301,8 +297,8 @@ def _sifted(found: tuple[tuple[str, SourceCard], ...], texts: list[str], questio
         for number in own
         for url, card in (found[number],)
     )  # fmt: skip
-    copied = (Copy(url=found[number][0], of=found[of][0]) for number, of in sorted(same.items()))
-    return Sifted(scanned=tuple(scanned), copies=tuple(copied))
+    copied = {found[number][0]: found[of][0] for number, of in sorted(same.items())}
+    return Sifted(scanned=tuple(scanned), copies=copied)
 
 
 def _excerpt(text: str, wanted: frozenset[str]) -> str:
