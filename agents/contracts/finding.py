@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from agents.contracts.fact import Fact, Insights
 from agents.contracts.frozen import Frozen, Guided, QueryType, Said, Text
-from agents.contracts.plan import RetryEntry, RoundRecord, SkippedTopic
+from agents.contracts.plan import MAX_ATTEMPTS, RetryEntry, RoundRecord, SkippedTopic
 from agents.contracts.sources import RejectedSource, SearchFailure, Shortlist, SourceCard
 
 NodeStatus = Literal["done", "partial", "failed", "stopped", "empty"]
@@ -82,8 +82,6 @@ class Finding(Frozen):
     """Topics that it did not dispatch because another covers them."""
     attempts: tuple[RetryEntry, ...] = ()
     """A leaf's searches and fetches that failed at least once."""
-    attempt_number: int = Field(default=1, ge=1)
-    """Which attempt at its sub-question brought this result, from 1; of one that was given up, the last."""
     shortlist: Shortlist | None = None
     """What a scout chose, and what it left out; only of a discovery leaf."""
     engine_note: str = ""
@@ -108,6 +106,12 @@ class Finding(Frozen):
     def walk(self) -> tuple["Finding", ...]:
         """List this finding and all below it, parents first, in reading order."""
         return (self, *(below for child in self.children for below in child.walk()))
+
+    @property
+    def attempt_number(self) -> int:
+        """Which attempt at its sub-question brought this result, from 1; of one that was given up, the last."""
+        failed = sum(entry.attempts for entry in self.attempts if entry.key in self.asked[:1])
+        return min(failed + 1, MAX_ATTEMPTS)
 
     @property
     def is_later(self) -> bool:

@@ -303,17 +303,14 @@ class Rounds:
                 own, runs = sub_questions(child), "scout" if child.discovery else "leaf"
                 below = LeafGiven(
                     leaf=self._within_phase(child, len(chosen)), setting=given.setting, tried=given.tried,
-                    siblings=(*given.siblings, *(title for title in titles if title != child.title)),
+                    siblings=tuple(title for title in titles if title != child.title),
                     beside=() if child.discovery else tuple(q for q in asked if q not in own),
                     found=between.known_of(sub_questions(child), self.findings),
                 )  # fmt: skip
                 self._leaves[f"{place(ctx.path)}/{key}"] = below
             else:
                 runs = "node"
-                below = NodeGiven(
-                    node=child, setting=given.setting, title=child.title, siblings=given.siblings,
-                    tried=given.tried,
-                )  # fmt: skip
+                below = NodeGiven(node=child, setting=given.setting, title=child.title, tried=given.tried)
             teller(ctx, below.role, below.title, f"{ctx.path}/{key}")("queued", rules.topic_of(child), f"queued:{key}")
             items.append((runs, key, below))
             self._again.ran(runs, key, below)

@@ -19,7 +19,7 @@ from agents.offline.questions import asks_for_facts, is_named, parts_of
 from agents.research.reading.answering import Told, beside_the_point, is_about, leads_to, settled_by
 from agents.research.reading.hold_extraction import SourceGiven
 from agents.research.reading.read_sources import SourceDone, SourcesDone
-from agents.research.reading.searching import LeafGiven, Searches, attempt_number, search_for, sub_questions, teller
+from agents.research.reading.searching import LeafGiven, Searches, search_for, sub_questions, teller
 from agents.research.run_context import Listed, RunContext
 from agents.research.steering import STOPPED
 
@@ -104,7 +104,7 @@ async def run_leaf(context: RunContext, ctx: Ctx, given: LeafGiven) -> Finding:
     stood_in = next((one.stood_in for one in done if one.stood_in), "")
     return Finding(
         path=ctx.path, title=leaf.title, role="leaf", status=status, note=note, facts=facts, sources=sources,
-        rejected=rejected, searches=found.records, attempts=attempts, attempt_number=attempt_number(attempts, leaf),
+        rejected=rejected, searches=found.records, attempts=attempts,
         ended="stopped" if STOPPED in cut else "", asked=asked, engine_note=stood_in if facts else "",
         insights=tuple(one.reading.insights for one in done if one.reading.insights is not None),
         problems=(*problems, *_failed_searches(ctx.path, found.records)), **spent(ctx, started),

@@ -33,7 +33,7 @@ from agents.research.reading import shortlisting as choice
 from agents.research.reading.hold_extraction import SourceGiven
 from agents.research.reading.leaf import NOTHING_YET, SAME_TEXT, not_begun, spent
 from agents.research.reading.read_sources import Extracted, extract
-from agents.research.reading.searching import LeafGiven, attempt_number, reformulate, search_for, sub_questions, teller
+from agents.research.reading.searching import LeafGiven, reformulate, search_for, sub_questions, teller
 from agents.research.run_context import Listed, RunContext
 from agents.research.steering import CUT, STOPPED
 from agents.roles import SCOUT
@@ -264,7 +264,7 @@ class _Sweep:
         )
         update: dict[str, object] = {
             "ended": "stopped" if STOPPED in self.cut else "", "facts": facts, "sources": sources, "rejected": unused,
-            "searches": records, "attempts": attempts, "attempt_number": attempt_number(attempts, self.leaf),
+            "searches": records, "attempts": attempts,
             "shortlist": chosen, "insights": tuple(self.insights),
         }  # fmt: skip
         return self._finding(status, "" if status == "done" else note).model_copy(update=update)

@@ -172,7 +172,6 @@ class NodeGiven(Frozen):
     lead: bool = True
     """False where a synthesizer above writes over these results anyway."""
     title: Text
-    siblings: tuple[str, ...] = ()
     tried: tuple[RetryEntry, ...] = ()
     """What failed below it when it was tried before; counts on here."""
     closing: ClosingTask | None = None
@@ -276,12 +275,6 @@ async def search_for(ctx: Ctx, context: RunContext, given: LeafGiven, deadline: 
     answered = made.failed < len(made.records)
     status: RetryStatus = "complete" if answered else "exhausted" if failed >= MAX_ATTEMPTS else "pending"
     return made._replace(attempts=(RetryEntry(key=sub_question(leaf), attempts=failed, status=status),))
-
-
-def attempt_number(attempts: tuple[RetryEntry, ...], leaf: Leaf) -> int:
-    """Number the attempt that a leaf's searches came to."""
-    failed = sum(entry.attempts for entry in attempts if entry.key == sub_question(leaf))
-    return min(failed + 1, MAX_ATTEMPTS)
 
 
 def query_of(setting: Setting, text: str) -> SearchQuery:
