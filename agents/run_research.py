@@ -41,10 +41,9 @@ from agents.memory.knowledge import LOCAL_OWNER
 from agents.nlp.tokens import language_of
 from agents.offline.questions import asks_for_facts
 from agents.report.wording import report_language
-from agents.research.pipeline import contract_of
 from agents.research.planning.drafting import Begun
 from agents.research.planning.flat_plan import flat_leaf, flat_plan
-from agents.research.planning.freeze_contract import TIERS
+from agents.research.planning.freeze_contract import TIERS, make_contract
 from agents.research.reading.searching import Setting
 from agents.research.recollection import asked_first
 from agents.research.run_context import NO_STAND_IN, RunContext
@@ -171,7 +170,8 @@ async def plan_run(team: Team, task: str, wish: RunOptions, owner: str = "") -> 
         update={"depth": 1, "leaves": MAX_QUERIES, "rounds": limits.max_iters, "searches": limits.max_queries,
                 "sources": limits.max_sources}
     )  # fmt: skip
-    contract = contract_of(brief, (plan,), team.means.model_copy(update={"limits": bounds}), context, context.pace())
+    means = team.means.model_copy(update={"limits": bounds})
+    contract = make_contract(brief, (plan,), means, retrievers=context.searched, pace=context.pace())
     caps = contract.caps.model_copy(update={"minutes": left / 60})
     contract = contract.model_copy(update={"spent": booked(*drafted.spent), "caps": caps})
     kept = drafted.leaves[: limits.max_queries]

@@ -43,10 +43,10 @@ from agents.report.earlier import earlier_of
 from agents.research.challenge.claim_ledger import Thresholds
 from agents.research.loop.loop_decision import LoopSettings
 from agents.research.loop.topics import Topics
-from agents.research.pipeline import Means, handlers_of
+from agents.research.pipeline import handlers_of
 from agents.research.planning.flat_plan import bounded
 from agents.research.planning.forecast import PastRun
-from agents.research.planning.freeze_contract import CapOverrides, caps_of
+from agents.research.planning.freeze_contract import CapOverrides, Means, caps_of
 from agents.research.reading.leaf import with_facts_of
 from agents.research.recollection import asked_first, with_memory
 from agents.research.run_context import RunContext

@@ -68,7 +68,8 @@ async def brief_of(team: Team, sent: JobRequest) -> contracts.Brief:
     )  # fmt: skip
     if team.engine.reasons:
         return brief
-    return agreed(brief, await asyncio.gather(*(team.scope(ScopingState(), text) for text in texts)))
+    talks = await asyncio.gather(*(team.scope(ScopingState(), text) for text in texts))
+    return agreed(brief, [scope for scope, _ in talks])
 
 
 async def _begun(

@@ -21,9 +21,9 @@ from agents.llm.choose_models import parts_of
 from agents.llm.litellm_model import LiteLLMModel
 from agents.llm.pacing import RateLimiter
 from agents.report.wording import report_language
-from agents.research.pipeline import Means, contract_of
 from agents.research.planning.drafting import draft_plans
 from agents.research.planning.forecast import SECONDS_PER_CALL, WRITING_IN_A_ROW, PastRun, with_likely
+from agents.research.planning.freeze_contract import Means, make_contract
 from agents.research.run_context import LookAhead, RunContext
 from agents.research.scoping.turn import ScopingState, seeds_in
 from agents.roles import EXTRACTOR
@@ -147,16 +147,21 @@ class ContractDrafts:
     def _contract(
         self, brief: Brief, plans: tuple[Plan, ...], spent: tuple[Spent, ...], *, challenge: bool
     ) -> Contract:
-        drafted = contract_of(brief, plans, self.means, self.context(brief), self.pace(), challenge=challenge)
-        return self._likely(drafted.model_copy(update={"spent": spent}))
+        return self._frozen(brief, plans, challenge=challenge).model_copy(update={"spent": spent})
 
-    def _likely(self, contract: Contract) -> Contract:
+    def _frozen(
+        self, brief: Brief, plans: tuple[Plan, ...], *, challenge: bool = True, smaller: bool = True
+    ) -> Contract:
+        retrievers, pace = self.context(brief).searched, self.pace()
+        contract = make_contract(
+            brief, plans, self.means, retrievers=retrievers, pace=pace, challenge=challenge, smaller=smaller
+        )
         forecast = with_likely(contract.forecast, self.past, contract.caps.minutes)
         return contract.model_copy(update={"forecast": forecast})
 
     def of_plans(self, brief: Brief, plans: tuple[Plan, ...]) -> Contract:
         """Freeze plans as they are: those that a user edited are not cut to the pace of a slow model."""
-        return self._likely(contract_of(brief, plans, self.means, self.context(brief), self.pace(), smaller=False))
+        return self._frozen(brief, plans, smaller=False)
 
     def usual(self) -> PastRun:
         """Say what a question of the usual size takes here: as earlier runs did, or a first guess from the pace seen."""

@@ -5,7 +5,7 @@ from functools import partial
 
 from agents.contracts.contract import Brief, Contract, PaceSeen
 from agents.contracts.finding import Finding, Problem
-from agents.contracts.frozen import Frozen, Spent
+from agents.contracts.frozen import Spent
 from agents.contracts.plan import Plan
 from agents.contracts.report import Commission, Outcome
 from agents.contracts.verification import Judgement, Truth
@@ -15,13 +15,13 @@ from agents.core.errors import DossierError, StepFailed
 from agents.core.events import Charged, Event, JobChanged, Planned, RoleAsked
 from agents.core.port import Ctx, Handler, together
 from agents.research.challenge.challenge import run_challenge, run_claim
-from agents.research.challenge.claim_ledger import Thresholds, planned_claims
+from agents.research.challenge.claim_ledger import planned_claims
 from agents.research.loop.after_reading import verdict_line
 from agents.research.loop.branch_retry import Again, ended, without
 from agents.research.loop.loop_decision import LoopSettings, parts_in
 from agents.research.loop.node import run_node
 from agents.research.planning.drafting import run_draft
-from agents.research.planning.freeze_contract import CapOverrides, make_contract
+from agents.research.planning.freeze_contract import Means, make_contract
 from agents.research.reading.leaf import run_leaf
 from agents.research.reading.read_sources import run_source
 from agents.research.reading.scout_sweep import run_scout
@@ -64,34 +64,6 @@ async def searched_in_vain(context: RunContext, planned: frozenset[str]) -> Char
     return Charged(usage=Usage(searches=len(made - planned)))
 
 
-class Means(Frozen):
-    """What the composition root tells the root handler of the run's surroundings."""
-
-    limits: CapOverrides = CapOverrides()
-    loop: LoopSettings = LoopSettings()
-    thresholds: Thresholds = Thresholds()
-    judge_thresholds: Thresholds = Thresholds(min_claims=1)
-    require_judge: bool = False
-    planner_window_s: float = 120.0
-    """Seconds that manager and planner of a job are waited for."""
-    reasons: bool = True
-    """False when only the offline engine is bound."""
-    models: tuple[str, ...] = ()
-    free: tuple[str, ...] = ()
-    """Models for which nothing is paid."""
-
-
-def contract_of(
-    brief: Brief, plans: tuple[Plan, ...], means: Means, context: RunContext, pace: PaceSeen, *, challenge: bool = True,
-    smaller: bool = True,
-) -> Contract:  # fmt: skip
-    """Freeze brief and plans into the contract of a run, as large as the model's pace allows unless the plans are to stay."""
-    return make_contract(
-        brief, plans, means.limits, reasons=means.reasons, challenge=challenge, models=means.models, free=means.free,
-        retrievers=context.searched, pace=pace, smaller=smaller,
-    )  # fmt: skip
-
-
 async def pace_seen(context: RunContext) -> PaceSeen:
     """Look how quickly the model answers: the body of a step."""
     return context.pace()
@@ -118,7 +90,9 @@ async def carry_out(context: RunContext, means: Means, ctx: Ctx, given: Commissi
         brief, plans, limits = await judged_and_planned(ctx, context, given, means.limits, means.planner_window_s)
         surroundings = means.model_copy(update={"limits": limits})
         pace = await ctx.call("pace", "0", pace_seen, context, gives=PaceSeen, pool="local")
-        contract = contract_of(brief, plans, surroundings, context, pace, challenge=given.challenge)
+        contract = make_contract(
+            brief, plans, surroundings, retrievers=context.searched, pace=pace, challenge=given.challenge
+        )
         ctx.emit(f"contract:{contract.hash}", Planned(contract=contract))
     paid = [(f"{one.role} {one.model} {one.stood_in_for}".strip(), one) for one in contract.spent]
     await ctx.fan("before", paid_before, paid, gives=PaidBefore, pool="local")

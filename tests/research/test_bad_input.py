@@ -96,12 +96,12 @@ def greedy_plan():
 def test_budgets_of_a_plan_beyond_those_of_the_job_change_nothing(bench):
     """The job's time, tokens and rounds hold, whatever its plan says."""
     from agents.contracts.report import Commission, Outcome
-    from agents.research.planning.freeze_contract import CapOverrides, make_contract
+    from agents.research.planning.freeze_contract import Means, make_contract
 
     async def work():
         model = SlowModel(Worker(NEVER_MET), ROLES, call_s=15.0, tokens=9_000)
         place = bench(model, seconds=90.0, clock=clock, tokens=60_000)
-        contract = make_contract(BRIEF, (greedy_plan(),), CapOverrides(), reasons=True, models=(), retrievers=())
+        contract = make_contract(BRIEF, (greedy_plan(),), Means())
         job = place.job()
         began = clock()
         outcome = await job.run("research", Commission(contract=contract), Outcome)

@@ -9,7 +9,7 @@ from agents.contracts.plan import Leaf, LeafBudget, Node, Plan, PlannedClaim
 from agents.core.paths import RESOURCES as ROOT
 from agents.core.settings import Settings
 from agents.research.planning.forecast import PastRun, with_likely
-from agents.research.planning.freeze_contract import CapOverrides, caps_of, make_contract
+from agents.research.planning.freeze_contract import CapOverrides, Means, caps_of, make_contract
 from agents.research.scoping.turn import ScopingState
 from agents.team import open_team
 from tests.scripts import BRIEF, FLAT, QUERY, leaf, tree, under
@@ -33,7 +33,9 @@ def plan(claims=5, leaves=2):
 
 
 def forecast(brief=BRIEF, *, claims=5, reasons=True, challenge=True, **limits):
-    contract = make_contract(brief, (plan(claims),), CapOverrides(**limits), reasons=reasons, challenge=challenge)
+    contract = make_contract(
+        brief, (plan(claims),), Means(limits=CapOverrides(**limits), reasons=reasons), challenge=challenge
+    )
     return {line.name: line for line in contract.forecast.lines}
 
 
@@ -53,7 +55,7 @@ def test_challenge_and_rework_are_in_every_figure_that_they_move():
 
 def test_models_for_which_nothing_is_paid_are_forecast_as_free_and_any_other_as_unknown():
     def cost(*models):
-        made = make_contract(BRIEF, (plan(),), CapOverrides(), reasons=True, models=models, free=("here",))
+        made = make_contract(BRIEF, (plan(),), Means(models=models, free=("here",)))
         forecast = with_likely(made.forecast, (), None)
         return next(line.likely for line in forecast.lines if line.name == "Cost")
 
@@ -82,7 +84,7 @@ def test_every_figure_says_what_it_rests_on_and_the_bounds_of_tokens_and_money_a
 
 
 def test_the_likely_figure_is_what_earlier_runs_took_of_their_forecasts_within_the_time_that_is_allowed():
-    new = make_contract(BRIEF, (plan(),), CapOverrides(), reasons=True).forecast
+    new = make_contract(BRIEF, (plan(),), Means()).forecast
     time = next(line for line in new.lines if line.unit == "min")
     middle = (time.low + time.high) / 2
 

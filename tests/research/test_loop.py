@@ -324,7 +324,7 @@ async def carried_out(bench, model, *phases, budget=None, claims=(), **limits):
     """Run a plan of one leaf and these phases."""
     from agents.contracts.plan import Leaf, LeafBudget, Node, Plan, PlannedClaim
     from agents.contracts.report import Commission, Outcome
-    from agents.research.planning.freeze_contract import CapOverrides, make_contract
+    from agents.research.planning.freeze_contract import Means, make_contract
     from tests.scripts import BRIEF
 
     question = "On how many days was the Orvane ferry line closed?"
@@ -335,7 +335,7 @@ async def carried_out(bench, model, *phases, budget=None, claims=(), **limits):
     plan = Plan(
         query=QUERY.text, root=root, claims=tuple(PlannedClaim(text=text, leaves=("Closures",)) for text in claims)
     )
-    contract = make_contract(BRIEF, (plan,), CapOverrides(), reasons=True, models=(), retrievers=())
+    contract = make_contract(BRIEF, (plan,), Means())
     work = bench(model, **limits)
     work.handlers()
     job = work.job()

@@ -23,9 +23,8 @@ from agents.offline.questions import asks_for_facts
 from agents.report.document import build
 from agents.research.fit_input import summarised
 from agents.research.loop.loop_decision import LoopSettings
-from agents.research.pipeline import Means
 from agents.research.planning.drafting import plan_of
-from agents.research.planning.freeze_contract import MODES, CapOverrides, make_contract
+from agents.research.planning.freeze_contract import MODES, Means, make_contract
 from agents.research.reading.answering import Told, beside_the_point
 from agents.research.reading.hold_extraction import SourceExcerpt, held_against
 from agents.roles import carried_section, settled
@@ -506,14 +505,14 @@ def test_a_slow_model_gets_all_questions_in_fewer_leaves():
     plan = plan_of(
         PLAN, PlanningInput(query=QUESTION, survey=CorpusSurvey(), language="en", today="2026-11-28"), MODES["standard"]
     )
-    contract = make_contract(BRIEF, (plan,), CapOverrides(), reasons=True)
-    slow = make_contract(BRIEF, (plan,), CapOverrides(), reasons=True, pace=PaceSeen(call_s=40.0))
+    contract = make_contract(BRIEF, (plan,), Means())
+    slow = make_contract(BRIEF, (plan,), Means(), pace=PaceSeen(call_s=40.0))
 
     (one,) = slow.plans[0].root.leaves()
     assert set(one.questions) == {question for one in plan.root.leaves() for question in one.questions}
     assert {title for claim in slow.plans[0].claims for title in claim.leaves} == {one.title}
     assert any("slow" in line for line in slow.plans[0].assumptions)
-    quick = make_contract(BRIEF, (plan,), CapOverrides(), reasons=True, pace=PaceSeen(call_s=2.0, at_once=6))
+    quick = make_contract(BRIEF, (plan,), Means(), pace=PaceSeen(call_s=2.0, at_once=6))
     assert quick.plans == contract.plans
 
 

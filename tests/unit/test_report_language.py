@@ -8,7 +8,7 @@ import pytest
 from agents.contracts.contract import Brief, Query
 from agents.contracts.plan import Leaf, Node, Plan
 from agents.report.wording import languages, report_language
-from agents.research.planning.freeze_contract import IN_ENGLISH, CapOverrides, make_contract
+from agents.research.planning.freeze_contract import IN_ENGLISH, Means, make_contract
 
 ROWS = [
     json.loads(line)
@@ -54,5 +54,5 @@ def test_a_report_in_english_to_a_question_in_another_language_says_so_in_one_li
     brief = Brief(question=question, queries=(query,), language=report_language(question), today="2026-11-29")
     leaf = Leaf(title="l", objective="o", questions=("q",), searches=("s",))
     plan = Plan(query=question, root=Node(title="r", objective="o", children=(leaf,)))
-    contract = make_contract(brief, (plan,), CapOverrides(), reasons=True)
+    contract = make_contract(brief, (plan,), Means())
     assert (IN_ENGLISH in contract.plans[0].assumptions) == said

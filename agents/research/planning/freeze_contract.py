@@ -7,6 +7,8 @@ from agents.contracts.contract import Brief, Caps, Contract, PaceSeen
 from agents.contracts.frozen import Frozen, Mode, Tier
 from agents.contracts.plan import Leaf, LeafBudget, Node, Plan
 from agents.report.wording import cannot_be_written
+from agents.research.challenge.claim_ledger import Thresholds
+from agents.research.loop.loop_decision import LoopSettings
 from agents.research.planning.forecast import forecast_of
 from agents.search.searcher import FILES_NAME
 
@@ -48,6 +50,23 @@ class CapOverrides(Frozen):
     leaves: int = 12
     nothing_paid: bool = False
     """Own documents, searched and read without a model: bounds of a mode are for what somebody pays for."""
+
+
+class Means(Frozen):
+    """What the composition root tells the root handler of the run's surroundings."""
+
+    limits: CapOverrides = CapOverrides()
+    loop: LoopSettings = LoopSettings()
+    thresholds: Thresholds = Thresholds()
+    judge_thresholds: Thresholds = Thresholds(min_claims=1)
+    require_judge: bool = False
+    planner_window_s: float = 120.0
+    """Seconds that manager and planner of a job are waited for."""
+    reasons: bool = True
+    """False when only the offline engine is bound."""
+    models: tuple[str, ...] = ()
+    free: tuple[str, ...] = ()
+    """Models for which nothing is paid."""
 
 
 def bounds_of(brief: Brief) -> Bounds:
@@ -98,9 +117,8 @@ def with_leaves(node: Node, change: Callable[[Leaf], Leaf | None]) -> Node:
 
 
 def make_contract(
-    brief: Brief, plans: tuple[Plan, ...], limits: CapOverrides, *, reasons: bool, challenge: bool = True,
-    models: tuple[str, ...] = (), free: tuple[str, ...] = (), retrievers: tuple[str, ...] = (), pace: PaceSeen = PaceSeen(),
-    smaller: bool = True,
+    brief: Brief, plans: tuple[Plan, ...], means: Means, *, retrievers: tuple[str, ...] = (), pace: PaceSeen = PaceSeen(),
+    challenge: bool = True, smaller: bool = True,
 ) -> Contract:  # fmt: skip
     """Freeze brief and plans into a contract, each plan fitted to its share of the caps and to the pace of the model.
 
@@ -108,7 +126,7 @@ def make_contract(
     """
     if brief.language == "en" and cannot_be_written(brief.question):
         plans = (plans[0].model_copy(update={"assumptions": (*plans[0].assumptions, IN_ENGLISH)}), *plans[1:])
-    caps, queries = caps_of(brief, limits), len(brief.queries)
+    caps, queries = caps_of(brief, means.limits), len(brief.queries)
     # A tier's challenge gets what its leaves leave over; a mode's has a part of its own.
     kept_back = KEPT_BACK if challenge and brief.tier is None else 0
     searches, sources = (max(1, cap // queries - kept_back) for cap in (caps.searches, caps.sources))
@@ -117,10 +135,10 @@ def make_contract(
     if pace.call_s is not None and caps.minutes is not None and smaller:
         calls = int(60 * caps.minutes / pace.call_s * pace.at_once) - FEW_CALLS
         plans = tuple(_smaller(plan, max(2, calls // len(plans))) for plan in plans)
-    models = tuple(dict.fromkeys((*models, *(name for _, name in brief.models))))
+    models = tuple(dict.fromkeys((*means.models, *(name for _, name in brief.models))))
     forecast = forecast_of(
-        brief, plans, caps, reasons=reasons, challenge=challenge, call_s=pace.call_s, exist=exist,
-        paid=not (models and set(models) <= set(free)),
+        brief, plans, caps, reasons=means.reasons, challenge=challenge, call_s=pace.call_s, exist=exist,
+        paid=not (models and set(models) <= set(means.free)),
     )  # fmt: skip
     return Contract(brief=brief, plans=plans, caps=caps, retrievers=retrievers, forecast=forecast, models=models)
 

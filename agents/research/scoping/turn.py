@@ -9,7 +9,7 @@ import asyncio
 import re
 from collections.abc import Sequence
 
-from agents.contracts.contract import Agreement, Brief, Query, ScopingInput, ScopingTurn, Turn, UnheardTurn
+from agents.contracts.contract import Agreement, Brief, Query, ScopingInput, ScopingTurn, Turn
 from agents.contracts.frozen import Spent, Tier, booked
 from agents.contracts.plan import Plan
 from agents.contracts.report import Commission
@@ -185,7 +185,6 @@ class JudgedQuestion(Charged):
     """The manager's verdict on one question, as a step leaves it."""
 
     scope: ScopingState
-    turn: ScopingTurn | UnheardTurn
     asked: RoleAsked
 
     def as_event(self, node: str) -> Event:
@@ -211,7 +210,7 @@ async def judge_question(context: RunContext, text: str, limits: CapOverrides, d
         raise ModelError("no verdict in time", fault="timeout", notice=NO_ANSWER) from error
     if context.ahead and scope.feasible and len(scope.queries) == 1:
         context.ahead.allow()
-    return JudgedQuestion(scope=scope, turn=asked.output, asked=asked.as_event("job"), usage=asked.usage)
+    return JudgedQuestion(scope=scope, asked=asked.as_event("job"), usage=asked.usage)
 
 
 async def judged_and_planned(
@@ -243,7 +242,7 @@ async def judged_and_planned(
         text = f"The question is taken as it was asked, and its plan decides. {failed.notice}"
         ctx.emit("taken as asked", Noted(text=text, tag=TAKEN_AS_ASKED))
         return brief, plans, limits
-    settled = agreed(brief, [(one.scope, one.turn) for one in verdicts if not isinstance(one, StepFailed)])
+    settled = agreed(brief, [one.scope for one in verdicts if not isinstance(one, StepFailed)])
     if len(settled.queries) == len(brief.queries):
         named = zip(plans, settled.queries, strict=True)
         return settled, tuple(plan.model_copy(update={"query": query.text}) for plan, query in named), limits
@@ -253,18 +252,19 @@ async def judged_and_planned(
     return settled, await draft_plans(ctx, settled, "drafted"), limits.model_copy(update=bounds)
 
 
-def agreed(brief: Brief, verdicts: Sequence[tuple[ScopingState, ScopingTurn]]) -> Brief:
+def agreed(brief: Brief, verdicts: Sequence[ScopingState]) -> Brief:
     """Put what the manager made of each question into the brief.
 
     Raises:
         NotFeasible: a question is too broad; carries reasons and narrower ones.
         BadRequest: the manager found no question in what was asked.
     """
-    if empty := [turn.reply for scope, turn in verdicts if not scope.queries]:
-        raise BadRequest(empty[0] or NOTHING_ASKED)
-    queries = tuple(query for scope, _ in verdicts for query in scope.queries)
+    if empty := next((scope for scope in verdicts if not scope.queries), None):
+        said = empty.turns[-1]
+        raise BadRequest(said.text if said.speaker == "manager" else NOTHING_ASKED)
+    queries = tuple(query for scope in verdicts for query in scope.queries)
     refuse_broad(queries)
-    first = verdicts[0][0]
+    first = verdicts[0]
     guessed = brief.language == report_language(brief.queries[0].text)
     language = first.language if guessed else brief.language
     return brief.model_copy(update={"queries": queries, "query_type": first.query_type, "language": language})
