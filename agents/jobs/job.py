@@ -10,20 +10,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypedDict
 
+from agents.contracts import report as reports
 from agents.contracts.contract import Contract
 from agents.contracts.frozen import Said
-from agents.contracts.report import (
-    OVER,
-    Actual,
-    BlockedReason,
-    Commission,
-    JobStatus,
-    JobSummary,
-    Outcome,
-    ReportDocument,
-    Stage,
-    StandIn,
-)
 from agents.contracts.sources import SourceCard
 from agents.contracts.verification import Claim
 from agents.core.errors import DossierError
@@ -49,7 +38,7 @@ if TYPE_CHECKING:
 PLANNER_WINDOW_S = 120.0  # seconds that a job's planner is waited for, where the settings say nothing else
 WARNINGS = 20  # warnings that are kept in a job's metadata, the last ones
 
-BuildReport = Callable[[str, Outcome, Actual], ReportDocument]
+BuildReport = Callable[[str, reports.Outcome, reports.Actual], reports.ReportDocument]
 """Makes the report document of a job from its outcome and what it took."""
 
 
@@ -63,7 +52,7 @@ class JobSetup:
     steering: Steering = field(default_factory=Steering)
 
 
-SetUp = Callable[[Commission, Steering], JobSetup]  # sets a commission's job up anew, after a restart
+SetUp = Callable[[reports.Commission, Steering], JobSetup]  # sets a commission's job up anew, after a restart
 
 
 @dataclass(eq=False)
@@ -73,15 +62,15 @@ class Job:
     id: str
     owner: str
     title: str
-    commission: Commission
+    commission: reports.Commission
     run: Attempt
     created: str  # ISO date and time, UTC
     thread_id: str = ""  # the chat it was started in; empty for other callers
-    status: JobStatus = "queued"
-    stage: Stage = "planning"
-    blocked_reason: BlockedReason | None = None
+    status: reports.JobStatus = "queued"
+    stage: reports.Stage = "planning"
+    blocked_reason: reports.BlockedReason | None = None
     error: DossierError | None = None
-    report: ReportDocument | None = None
+    report: reports.ReportDocument | None = None
     setup: JobSetup | None = None  # what it runs with; None where it is only looked at
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once this process has nothing to do about it any more."""
@@ -120,7 +109,7 @@ class Job:
     @property
     def over(self) -> bool:
         """True once nothing about it will change."""
-        return self.status in OVER and self.ended.is_set()
+        return self.status in reports.OVER and self.ended.is_set()
 
     @property
     def notice(self) -> str:
@@ -142,7 +131,7 @@ class Job:
         self.ended.set()
         if self.setup is not None:
             self.setup.close()
-        if self.status in OVER:
+        if self.status in reports.OVER:
             self.setup = None
             self.run.let_go()
         self.moved()
@@ -170,7 +159,7 @@ class Job:
             for numbered in self.run.events[seq : self.run.stored]:
                 seq = numbered.seq
                 yield numbered
-            last = self.status in OVER or (attended and self.awaits_somebody)
+            last = self.status in reports.OVER or (attended and self.awaits_somebody)
             if self.released or (last and seq >= len(self.run.events)):
                 return
             try:
@@ -189,12 +178,12 @@ class Job:
             moved = self._moved
             await moved.wait()
 
-    def summary(self) -> JobSummary:
+    def summary(self) -> reports.JobSummary:
         asked = [one.event.usage for one in self.run.events if isinstance(one.event, RoleAsked)]
         notes = [one.event.note for one in self.run.events if isinstance(one.event, JobChanged)]
         costs = [usage.cost_usd for usage in asked if usage.cost_usd is not None]
         report = self.report
-        return JobSummary(
+        return reports.JobSummary(
             id=self.id, title=report.title if report else self.title, status=self.status, stage=self.stage,
             grade=report.grade if report else None, created=self.created,
             seconds=self.run.events[-1].seconds if self.over and self.run.events else round(self.run.now(), 3),
@@ -202,19 +191,19 @@ class Job:
             note=notes[-1] if notes and self.status not in {"queued", "running"} else "",
         )  # fmt: skip
 
-    def actual(self) -> Actual:
+    def actual(self) -> reports.Actual:
         run, pages = self.run, PageCount()
         spent = run.budget.spent
         for numbered in run.events:
             pages.take(numbered.event)
-        return Actual(
+        return reports.Actual(
             seconds=round(run.now(), 3), tokens_in=spent.tokens_in, tokens_out=spent.tokens_out,
             cost_usd=spent.cost_usd, model_calls=spent.calls, searches=spent.searches, pages_fetched=pages.fetched,
             pages_empty=pages.empty, stand_ins=stand_ins(run.events), started_at=self.created,
         )  # fmt: skip
 
 
-def sources_read(events: Iterable[Numbered], commission: Commission) -> dict[str, SourceCard]:
+def sources_read(events: Iterable[Numbered], commission: reports.Commission) -> dict[str, SourceCard]:
     """List what a job has read, and what it took over from an earlier report, by id."""
     earlier = commission.earlier
     taken = earlier.sources if earlier and earlier.use == "continue" else ()
@@ -222,13 +211,13 @@ def sources_read(events: Iterable[Numbered], commission: Commission) -> dict[str
     return {card.id: card for card in (*taken, *read)}
 
 
-def stand_ins(events: Iterable[Numbered]) -> tuple[StandIn, ...]:
+def stand_ins(events: Iterable[Numbered]) -> tuple[reports.StandIn, ...]:
     """Count which models answered in the place of others, from the events of a job."""
     asked = [one.event for one in events if isinstance(one.event, RoleAsked) and one.event.stood_in_for]
     because = {(one.model, one.stood_in_for): one.stood_in for one in asked}
     times = Counter((one.model, one.stood_in_for) for one in asked)
     return tuple(
-        StandIn(model=pair[0], stood_in_for=pair[1], answers=number, because=because[pair])
+        reports.StandIn(model=pair[0], stood_in_for=pair[1], answers=number, because=because[pair])
         for pair, number in times.items()
     )
 
@@ -236,7 +225,7 @@ def stand_ins(events: Iterable[Numbered]) -> tuple[StandIn, ...]:
 class Orchestrator(TypedDict):
     """`metadata.orchestrator` of a job, with the names of the interface's description."""
 
-    stage: Stage
+    stage: reports.Stage
     plannerPendingUntil: str
     plannedAt: str | None
     claimCount: int
@@ -244,7 +233,7 @@ class Orchestrator(TypedDict):
 
 
 def orchestrator(
-    job: Job, *, stage: Stage, window_s: float = PLANNER_WINDOW_S, report: ReportDocument | None = None
+    job: Job, *, stage: reports.Stage, window_s: float = PLANNER_WINDOW_S, report: reports.ReportDocument | None = None
 ) -> Orchestrator:
     """Say until when planning is waited for, when it was done, and what it came to."""
     created, events, report = datetime.fromisoformat(job.created), job.run.events, report or job.report

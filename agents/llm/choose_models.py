@@ -20,21 +20,11 @@ from functools import cache, lru_cache
 from urllib.parse import urlsplit
 
 from agents.contracts.frozen import Frozen
+from agents.core import settings as env
 from agents.core.budget import NOTHING, Spent, spent_by
 from agents.core.errors import ConfigError, ModelError, ModelFault
 from agents.core.prompts import PromptBook
 from agents.core.role import Model, OnText, Reply, Request
-from agents.core.settings import (
-    BESIDE,
-    KEY_NAMES,
-    NO_FALLBACKS,
-    OFFLINE,
-    Settings,
-    address_of,
-    has_key,
-    key_of,
-    own_address,
-)
 from agents.core.transport import ATTEMPTS
 from agents.llm.capabilities import KeptWays
 from agents.llm.chat_completions import listed_price
@@ -127,7 +117,7 @@ class WithFallbacks:
         raise first
 
 
-_KEYED = frozenset(model.partition("/")[0] for _, model in KEY_NAMES)
+_KEYED = frozenset(model.partition("/")[0] for _, model in env.KEY_NAMES)
 """Providers that answer nobody without a key."""
 _INSIDE = (".local", ".internal", ".lan", ".home.arpa", ".localhost")
 
@@ -147,7 +137,7 @@ class Choice:
 
     @property
     def has_key(self) -> bool:
-        return has_key(self.key_variable)
+        return env.has_key(self.key_variable)
 
     @property
     def own_server(self) -> bool:
@@ -194,19 +184,19 @@ def choice_of(written: str, openai_base: str = "", variable: str = "DOSSIER_MODE
 
     A `ConfigError` where it can't be meant so, or no model server answers at the address that it is.
     """
-    if IS_SERVER.match(address := written.strip(BESIDE)):
-        name, base = served_at(address_of(address), variable)
+    if IS_SERVER.match(address := written.strip(env.BESIDE)):
+        name, base = served_at(env.address_of(address), variable)
         return Choice(name, name.partition("/")[0], base, "OPENAI_API_KEY")
     name = full_name(written, variable=variable, openai_base=openai_base)
     provider = name.partition("/")[0]
-    base = own_address(provider)
+    base = env.own_address(provider)
     return Choice(name, provider, (openai_base or base) if provider == "openai" else base, key_variable(name))
 
 
 @lru_cache
 def served_at(address: str, variable: str) -> tuple[str, str]:
     """Name the model that a server of one's own serves, the first it lists; and give the address to ask it at."""
-    key = key_of("OPENAI_API_KEY")
+    key = env.key_of("OPENAI_API_KEY")
     below = (address, f"{address}/v1") if not urlsplit(address).path else (address,)
     base, models = next(((one, found) for one in below if (found := models_at(one, key=key))), (address, ()))
     if not models:
@@ -218,16 +208,16 @@ def served_at(address: str, variable: str) -> tuple[str, str]:
     return (f"ollama_chat/{models[0]}", own) if own else (f"openai/{models[0]}", base)
 
 
-def order_for(written: str, settings: Settings, variable: str = "DOSSIER_MODEL") -> Order:
+def order_for(written: str, settings: env.Settings, variable: str = "DOSSIER_MODEL") -> Order:
     """Say which models stand in for one, and which that were named do not."""
     first = choice_of(written, settings.api_base, variable)
-    if first.name == OFFLINE or settings.fallbacks == (NO_FALLBACKS,):
+    if first.name == env.OFFLINE or settings.fallbacks == (env.NO_FALLBACKS,):
         return Order(first)
     others: list[Choice] = []
     left: list[UnusedFallback] = []
-    for written_one in dict.fromkeys(one for one in settings.fallbacks or _by_keys(first) if one != NO_FALLBACKS):
+    for written_one in dict.fromkeys(one for one in settings.fallbacks or _by_keys(first) if one != env.NO_FALLBACKS):
         other = choice_of(written_one, settings.api_base, "DOSSIER_FALLBACKS")
-        if other.name in (first.name, OFFLINE):
+        if other.name in (first.name, env.OFFLINE):
             continue
         same_server = bool(first.base) and other.base == first.base
         if first.own_server and not other.stays_here and not same_server:
@@ -243,7 +233,7 @@ def _by_keys(first: Choice) -> tuple[str, ...]:
     """Name a model for each key that is set, where the first one is of a known provider at its usual address."""
     if first.own_server or first.provider not in _KEYED:
         return ()
-    found = (choice_of(model) for variable, model in KEY_NAMES if has_key(variable))
+    found = (choice_of(model) for variable, model in env.KEY_NAMES if env.has_key(variable))
     return tuple(one.name for one in found if one.provider != first.provider and not one.own_server)
 
 
@@ -254,14 +244,14 @@ def _is_inside(host: str) -> bool:
         return "." not in host or host.endswith(_INSIDE)
 
 
-def orders(roles: Iterable[str], settings: Settings) -> dict[str, Order]:
+def orders(roles: Iterable[str], settings: env.Settings) -> dict[str, Order]:
     """Say for each role which model it is bound to, and which stand in; a `ConfigError` where a name can't be meant so."""
     variables = {role: "DOSSIER_MODELS" if role in settings.models else "DOSSIER_MODEL" for role in roles}
     return {role: order_for(settings.model_for(role), settings, variable) for role, variable in variables.items()}
 
 
 def bind(
-    roles: Iterable[str], settings: Settings, prompts: PromptBook, pacing: Pacing, *, also: Iterable[str] = (),
+    roles: Iterable[str], settings: env.Settings, prompts: PromptBook, pacing: Pacing, *, also: Iterable[str] = (),
     retries: int = ATTEMPTS,
 ) -> tuple[dict[str, Model], dict[str, Model]]:  # fmt: skip
     """Make the models of all roles; roles with the same model share it, and what is known of its health.
@@ -277,7 +267,7 @@ def bind(
 
     @cache
     def single(choice: Choice) -> Model:
-        if choice.name == OFFLINE:
+        if choice.name == env.OFFLINE:
             return OfflineModel()
         slots = slots_at(choice.base) if choice.base and choice.stays_here else None
         return LiteLLMModel(

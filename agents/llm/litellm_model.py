@@ -26,30 +26,8 @@ from agents.core.events import current_trace
 from agents.core.role import NOTHING_SAID, FinishReason, OnText, Reply, Request, estimated_tokens
 from agents.core.settings import has_key
 from agents.core.transport import ATTEMPTS, RetryPolicy
-from agents.llm.capabilities import (
-    KeptWays,
-    ResponseForm,
-    Sent,
-    Ways,
-    after_reading,
-    after_thinking,
-    asked_better,
-    listed,
-    ollama_window,
-    room_for,
-    takes,
-    without_refused,
-)
-from agents.llm.chat_completions import (
-    OPENAI,
-    RAISED,
-    ChatCompletions,
-    ProviderAnswer,
-    Wire,
-    close_connections,
-    listed_cost,
-    listed_models,
-)
+from agents.llm import capabilities
+from agents.llm import chat_completions as protocol
 from agents.llm.litellm_errors import Failed, exceptions_of, failed, notice_for
 from agents.llm.pacing import HeldBack, Permit, RateLimiter
 from agents.llm.providers import PROVIDERS, key_variable
@@ -111,7 +89,7 @@ def warm_up() -> ModuleType:
 
 async def close() -> None:
     """Close the connections of this event loop."""
-    await close_connections()
+    await protocol.close_connections()
     if "litellm" in sys.modules:
         await warm_up().close_litellm_async_clients()
 
@@ -136,10 +114,10 @@ class LiteLLMModel:
 
     def __init__(
         self, name: str, *, schema_note: Callable[[str], str], api_base: str | None = None,
-        needs_key: bool = False, free: bool = False, structured: ResponseForm = "schema",
+        needs_key: bool = False, free: bool = False, structured: capabilities.ResponseForm = "schema",
         retries: int = ATTEMPTS, gate: RateLimiter | None = None,
         retry: RetryPolicy = RetryPolicy(longest_wait_s=math.inf), callbacks: tuple[str, ...] = (),
-        kept: KeptWays | None = None,
+        kept: capabilities.KeptWays | None = None,
     ) -> None:  # fmt: skip
         self.name, self.free = name, free
         self.key_variable = key_variable(name)
@@ -149,14 +127,14 @@ class LiteLLMModel:
         self.gate, self._needs_key = gate, needs_key
         # litellm's own callbacks are called by litellm only.
         direct = name.startswith("openai/") and not callbacks
-        self.ways = Ways(
+        self.ways = capabilities.Ways(
             structured=structured, direct=direct,
             room="max_tokens" if api_base or not direct else "max_completion_tokens",
         )  # fmt: skip
-        self._server = ChatCompletions(api_base or OPENAI, CALL_CAP_S)
+        self._server = protocol.ChatCompletions(api_base or protocol.OPENAI, CALL_CAP_S)
         self._callbacks = callbacks
         self._litellm: ModuleType | None = None
-        self._raised: tuple[type[Exception], ...] = RAISED
+        self._raised: tuple[type[Exception], ...] = protocol.RAISED
         self._listed = False
         self.taken = NOTHING
         """What all calls took since the start, whatever came of them: a talk that leads to no run is on no run's books."""
@@ -181,8 +159,8 @@ class LiteLLMModel:
             async with asyncio.timeout(request.deadline_s) as limit:
                 await asyncio.sleep(0)  # with no time left, nothing is sent
                 if not self._listed:
-                    models = {} if self._api_base else await asyncio.to_thread(listed_models)
-                    self.ways, self._listed = listed(self.ways, self.name, models), True
+                    models = {} if self._api_base else await asyncio.to_thread(protocol.listed_models)
+                    self.ways, self._listed = capabilities.listed(self.ways, self.name, models), True
                     if self._kept is not None:
                         self.ways = await asyncio.to_thread(self._kept.over, self._kept_as, self.ways)
                 reply = await self._with_retries(request, on_text, course)
@@ -230,7 +208,7 @@ class LiteLLMModel:
             streamed = ways.stream == "always" or (listener is not None and ways.stream == "wanted")
             messages = messages_for(request, ways, self._schema_note)
             tokens_in = sum(estimated_tokens(message["content"]) for message in messages)
-            sent = Sent(messages, tokens_in, request.max_output_tokens, streamed, course.again)
+            sent = capabilities.Sent(messages, tokens_in, request.max_output_tokens, streamed, course.again)
             try:
                 async with self._turn(request, course) as turn:
                     sent = replace(sent, room=self._room(request, ways, tokens_in, course))
@@ -245,12 +223,12 @@ class LiteLLMModel:
                     turn.used(usage.tokens, usage.tokens_out)
             except Failed as refusal:
                 failure = refusal
-                adapted = without_refused(ways, failure, sent)
+                adapted = capabilities.without_refused(ways, failure, sent)
                 course.fell_over += failure.status == 500
                 if adapted is None:
                     if failure.error.fault == "overflow":  # sizes are known from now on, whatever comes of this call
                         self._learn(begun, ways)
-                        failure.error.takes = takes(ways, request.max_output_tokens)
+                        failure.error.takes = capabilities.takes(ways, request.max_output_tokens)
                     raise
                 course.again = adapted == ways
                 ways = adapted
@@ -258,22 +236,22 @@ class LiteLLMModel:
             if answer.refusal or answer.finish == "content_filter":
                 course.spent += usage
                 raise self._failed("refused", f"declined: {answer.finish}", answer.refusal)
-            read, cut_off = after_reading(ways, tokens_in, usage.tokens_in)
+            read, cut_off = capabilities.after_reading(ways, tokens_in, usage.tokens_in)
             if cut_off:
                 course.spent += usage
                 self._learn(begun, read)
                 said = f"it read {usage.tokens_in} tokens of about {tokens_in} and left out the rest"
                 raise self._failed("overflow", said, takes=int(0.75 * usage.tokens_in))
-            better = asked_better(read, request.max_output_tokens, sent, answer)
+            better = capabilities.asked_better(read, request.max_output_tokens, sent, answer)
             if better is None:
                 text = answer.text or answer.last_words
                 if not answer.cut_in_thoughts:
-                    read = after_thinking(read, answer.thought_tokens, cut=False, room=sent.room)
+                    read = capabilities.after_thinking(read, answer.thought_tokens, cut=False, room=sent.room)
                 self._learn(begun, read)
                 self._plain_helped |= plain and bool(text.strip())
                 finish: FinishReason = "length" if answer.finish == "length" else "stop"
                 spent = (course.spent + unread + usage).model_copy(update={"calls": course.requests})
-                whole = room_for(ways, request.max_output_tokens, tokens_in) or 0
+                whole = capabilities.room_for(ways, request.max_output_tokens, tokens_in) or 0
                 hurried = finish == "length" and sent.room < whole
                 return Reply(text=text, usage=spent, finish_reason=finish, model=self.name, hurried=hurried)
             if better.stream != ways.stream:  # nothing came: it was asked and answered if it answers now
@@ -283,12 +261,12 @@ class LiteLLMModel:
             ways = better
         raise failure or self._failed("server", "it never came to an answer")
 
-    def _learn(self, begun: Ways, ways: Ways) -> None:
+    def _learn(self, begun: capabilities.Ways, ways: capabilities.Ways) -> None:
         before, self.ways = self.ways, self.ways.taught(begun, ways)
         if self._kept is not None:
             self._kept.keep(self._kept_as, before, self.ways)
 
-    def _room(self, request: Request, ways: Ways, tokens_in: int, course: _Course) -> int:
+    def _room(self, request: Request, ways: capabilities.Ways, tokens_in: int, course: _Course) -> int:
         """Ask for no more than fits, and than can be written in the time that is left, at the pace seen so far.
 
         `Failed` where not even a short answer would fit, or come in time: nothing was sent.
@@ -298,7 +276,7 @@ class LiteLLMModel:
             readable = self.gate.pace.readable(READ_S if left is None else min(READ_S, READ_SHARE * left))
             if readable is not None and SHORTEST_PROMPT < readable < tokens_in:
                 raise self._failed("overflow", f"at its pace it reads {readable} tokens in time", takes=readable)
-        room = room_for(ways, request.max_output_tokens, tokens_in)
+        room = capabilities.room_for(ways, request.max_output_tokens, tokens_in)
         if room is None:
             raise self._failed("overflow", f"about {tokens_in} tokens do not fit into a window of {ways.window}")
         quick = None if self.gate is None else self.gate.pace.room(left, tokens_in)
@@ -328,9 +306,17 @@ class LiteLLMModel:
             raise
 
     async def _send(
-        self, request: Request, sent: Sent, ways: Ways, on_text: OnText | None, course: _Course
-    ) -> ProviderAnswer:
-        body: Wire = {"model": self.name.partition("/")[2] if ways.direct else self.name, "messages": sent.messages}
+        self,
+        request: Request,
+        sent: capabilities.Sent,
+        ways: capabilities.Ways,
+        on_text: OnText | None,
+        course: _Course,
+    ) -> protocol.ProviderAnswer:
+        body: protocol.Wire = {
+            "model": self.name.partition("/")[2] if ways.direct else self.name,
+            "messages": sent.messages,
+        }
         if form := response_format(request.gives, ways):
             body["response_format"] = form
         if ways.room:
@@ -340,11 +326,11 @@ class LiteLLMModel:
             if ways.usage_in_stream:
                 body["stream_options"] = {"include_usage": True}
         if self.name.partition("/")[0] in PROVIDERS.ollama:
-            body["num_ctx"] = ollama_window(ways, sent.tokens_in, sent.room)
+            body["num_ctx"] = capabilities.ollama_window(ways, sent.tokens_in, sent.room)
         if not ways.direct:
             body |= await self._for_litellm(request)
         course.requests += 1
-        answer = ProviderAnswer()
+        answer = protocol.ProviderAnswer()
         try:
             pieces = self._server.pieces(body, self._key()) if ways.direct else self._through_litellm(body)
             await gather(pieces, answer, None if on_text is None else partial(course.show, on_text), request.streams)
@@ -356,14 +342,14 @@ class LiteLLMModel:
             raise failed(error, model=self.name, key_variable=self.key_variable, secrets=secrets) from None
         return answer
 
-    async def _for_litellm(self, request: Request) -> Wire:
+    async def _for_litellm(self, request: Request) -> protocol.Wire:
         """Load litellm, and give what only it takes."""
         if self._litellm is None:
             self._litellm = await asyncio.to_thread(warm_up)
-            self._raised = (*RAISED, *exceptions_of(self._litellm))
+            self._raised = (*protocol.RAISED, *exceptions_of(self._litellm))
             known = self._litellm.callbacks
             known += [name for name in self._callbacks if name not in known]
-        given: Wire = {
+        given: protocol.Wire = {
             # The same for every call, since litellm keeps connections by it; the time that is left is held around the call.
             "timeout": CALL_CAP_S, "max_retries": 0, "num_retries": 0,
             "metadata": current_trace().named() | {"role": request.role},  # for callbacks; not sent to the provider
@@ -372,7 +358,7 @@ class LiteLLMModel:
             given |= {"api_base": self._api_base, "api_key": self._key()}
         return given
 
-    async def _through_litellm(self, body: Wire) -> AsyncGenerator[Wire]:
+    async def _through_litellm(self, body: protocol.Wire) -> AsyncGenerator[protocol.Wire]:
         answer = await (self._litellm or warm_up()).acompletion(**body)
         if not body.get("stream"):
             yield answer.model_dump()
@@ -383,10 +369,10 @@ class LiteLLMModel:
         finally:
             await answer.aclose()
 
-    def _usage(self, answer: ProviderAnswer, estimated_in: int) -> Usage:
+    def _usage(self, answer: protocol.ProviderAnswer, estimated_in: int) -> Usage:
         """Give what an answer took; the request itself is counted with the others of its call."""
         tokens_in, tokens_out = answer.counted
-        cost = 0.0 if self.free else listed_cost(self.name, answer)
+        cost = 0.0 if self.free else protocol.listed_cost(self.name, answer)
         if not tokens_in + tokens_out:  # no figures given: estimates let the budget bind, their price is not known
             tokens_in, cost = estimated_in, cost if self.free else None
             tokens_out = estimated_tokens(answer.content + answer.thoughts + answer.called)

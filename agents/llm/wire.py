@@ -15,15 +15,7 @@ from functools import cache
 from typing import Literal
 
 from agents.contracts.frozen import Frozen
-from agents.core.model_answers import (
-    OPENING,
-    closing_tag,
-    complete_part,
-    drop_thoughts,
-    each_text,
-    strict_json,
-    whole_signs,
-)
+from agents.core import model_answers as answers
 from agents.core.role import OnText, Request
 from agents.llm.capabilities import Ways
 from agents.llm.chat_completions import BROKEN_OFF, ProviderAnswer, Wire
@@ -121,10 +113,10 @@ class ReplyStream:
     def finish(self) -> str:
         """Say that the reply is complete; return what was held back in doubt."""
         if self._at == "prose":
-            seen, closed = drop_thoughts(self._text)
+            seen, closed = answers.drop_thoughts(self._text)
             start, end = _FENCED.search(seen), 0
             for found in () if start else _OBJECT.finditer(seen):  # what is drafted on the way goes before the answer
-                if found.start() >= end and ((value := strict_json(seen, found.start())) or not start):
+                if found.start() >= end and ((value := answers.strict_json(seen, found.start())) or not start):
                     start, end = found, value[1] if value else 0
             if closed and start:
                 self._text, self._at = seen[start.end() - 1 :], "object"
@@ -132,12 +124,12 @@ class ReplyStream:
 
     def value(self) -> dict[str, object]:
         """Give the complete fields of the answer, and a text as far as it is written."""
-        found = complete_part(self._text, 0, words=True) if self._at == "object" else None
+        found = answers.complete_part(self._text, 0, words=True) if self._at == "object" else None
         return found if isinstance(found, dict) else {}
 
     def _news(self) -> str:
         """Give what is new of the field: more of a text; of a list each further item, as a line of JSON."""
-        said = each_text(self.value().get(self._field), whole_signs)
+        said = answers.each_text(self.value().get(self._field), answers.whole_signs)
         if isinstance(said, list):
             said = "".join(f"{json.dumps(item)}\n" for item in said)
         if not isinstance(said, str) or not said.startswith(self._shown):
@@ -148,7 +140,7 @@ class ReplyStream:
     def _step(self) -> bool:
         """Take one decision about the head; False where it needs more text."""
         if self._at != "head":
-            end = closing_tag(self._text, 0, final=False)
+            end = answers.closing_tag(self._text, 0, final=False)
             if end is not None:
                 self._text, self._at = self._text[end:], "head"
             return end is not None
@@ -156,7 +148,7 @@ class ReplyStream:
         fence = _FENCE.match(text)
         if text.startswith("{") or (fence and text[fence.end() :].startswith("{")):
             self._text, self._at = text[fence.end() if fence else 0 :], "object"
-        elif tag := OPENING.match(text):
+        elif tag := answers.OPENING.match(text):
             self._text, self._at = text[tag.end() :], "thoughts"
         elif "```".startswith(text) or (fence and fence.end() == len(text)) or _MAY_BE_TAG.fullmatch(text):
             return False

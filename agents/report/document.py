@@ -2,19 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from agents.contracts import report as r
 from agents.contracts.body import Block, Body, Heading, Listing, Paragraph, ReferenceList, Sentence, Words, plain
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, NodeStatus, QuestionAnswer
-from agents.contracts.report import (
-    Actual,
-    BoundContract,
-    Earlier,
-    Grade,
-    NodeRow,
-    Outcome,
-    ReportDocument,
-    ReportSentence,
-)
 from agents.contracts.sources import RejectedSource
 from agents.contracts.verification import Claim
 from agents.nlp.tokens import content_words
@@ -36,9 +27,9 @@ SAME = 0.75
 
 
 def build(
-    job_id: str, outcome: Outcome, actual: Actual, *, engine: str, reasons: bool,
-    rejected: tuple[RejectedSource, ...] = (), earlier: Earlier | None = None,
-) -> ReportDocument:  # fmt: skip
+    job_id: str, outcome: r.Outcome, actual: r.Actual, *, engine: str, reasons: bool,
+    rejected: tuple[RejectedSource, ...] = (), earlier: r.Earlier | None = None,
+) -> r.ReportDocument:  # fmt: skip
     """Put the report together. Documents that were not used, and that no finding names, are `rejected`.
 
     Marks of facts that no finding holds are dropped; an unknown cost is said to be unknown.
@@ -72,7 +63,7 @@ class _Report:
         usable = self.has_facts and frame and self.composer.read(frame.summary, None).blocks
         self.frame = frame if usable else None
 
-    def document(self, job_id: str, earlier: Earlier | None) -> ReportDocument:
+    def document(self, job_id: str, earlier: r.Earlier | None) -> r.ReportDocument:
         outcome, truth, making, words = self.outcome, self.truth, self.making, self.words
         if self.has_facts:
             self._compose()
@@ -80,7 +71,7 @@ class _Report:
             self._nothing_found()
         text, references = self.composer.body(), self.composer.references(words.reason)
         reasons = self._grade_reasons()
-        grade: Grade = "nothing_found" if not self.has_facts else "partial" if reasons else "complete"
+        grade: r.Grade = "nothing_found" if not self.has_facts else "partial" if reasons else "complete"
         tags = self._tags(len(references))
         data = making.data(tags)
         limitations = self._limitations(reasons, cites=bool(references))
@@ -94,7 +85,7 @@ class _Report:
         ], since_lines(changed, words) if changed else ())  # fmt: skip
         queries = tuple(query.text for query in self.brief.queries)
         above = next((top.path for top in outcome.findings), "")
-        return ReportDocument(
+        return r.ReportDocument(
             job_id=job_id, grade=grade, grade_reasons=reasons, answers=truth.answers,
             queries_tried=tuple(dict.fromkeys(record.text for record in making.searches)),
             title=plain(title_line(self._title())).strip() or self.brief.question,
@@ -104,7 +95,7 @@ class _Report:
             markdown=document_markdown(body, references, words),
             body=body,
             sentences=tuple(
-                ReportSentence(text=said, citations=one.citations, verdict=one.verdict, why=one.why, facts=one.facts)
+                r.ReportSentence(text=said, citations=one.citations, verdict=one.verdict, why=one.why, facts=one.facts)
                 for one in text.sentences()
                 if (said := one.text.strip())
             ),
@@ -127,7 +118,7 @@ class _Report:
                 *(row for top in outcome.findings for row in _rows(top, "", truth.claims, self.words)),
                 *(row for top in outcome.counter for row in _rows(top, above, truth.claims, self.words)),
             ),
-            contract=BoundContract(
+            contract=r.BoundContract(
                 hash=outcome.contract.hash, question=self.brief.question, queries=queries, minutes=self.brief.minutes,
                 mode=self.brief.tier or self.brief.mode,
             ),
@@ -384,12 +375,12 @@ def _short(node: Finding) -> Iterator[Finding]:
         yield node
 
 
-def _rows(node: Finding, parent: str, claims: Sequence[Claim], words: Wording) -> Iterator[NodeRow]:
+def _rows(node: Finding, parent: str, claims: Sequence[Claim], words: Wording) -> Iterator[r.NodeRow]:
     held = {fact.id for fact in node.all_facts()}
     shown = node.model_dump(include={"path", "role", "title", "seconds", "tokens", "cost_usd"})
     resting = sum(any(one.fact_id in held for one in claim.evidence) for claim in claims)
     sources, note = len(node.all_sources()), words.reason(node.note)
-    yield NodeRow(**shown, parent=parent, status=_status(node), note=note, sources=sources, claims=resting)
+    yield r.NodeRow(**shown, parent=parent, status=_status(node), note=note, sources=sources, claims=resting)
     for child in node.children:
         yield from _rows(child, node.path, claims, words)
 

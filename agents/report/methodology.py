@@ -9,25 +9,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import unquote
 
+from agents.contracts import report as r
 from agents.contracts.body import Block, Line, Table, Words
 from agents.contracts.contract import Change, ForecastLine, place
 from agents.contracts.fact import MemoryNote
 from agents.contracts.finding import Finding, Problem, SearchRecord
-from agents.contracts.report import (
-    Actual,
-    GapAnalysis,
-    Iteration,
-    Methodology,
-    NodePhase,
-    Outcome,
-    PhaseState,
-    ReportChange,
-    ResearchState,
-    RetryTracking,
-    Tag,
-    TimeBudget,
-    tally,
-)
 from agents.contracts.sources import RejectedSource, Shortlist, SourceCard
 from agents.contracts.verification import CONFIDENCE_GATE, EVIDENCE_GATE, RATIO_GATE, Claim, Evidence, Truth
 from agents.core.budget import least
@@ -54,8 +40,8 @@ _FORECAST = {
 class Making:
     """What is known of how a report was made."""
 
-    outcome: Outcome
-    actual: Actual
+    outcome: r.Outcome
+    actual: r.Actual
     engine: str
     """What wrote, as shown to the reader."""
     reasons: bool
@@ -82,11 +68,11 @@ class Making:
         records = (record for node in (*self.nodes, *challenges) for record in node.searches)
         return tuple({(record.text, record.provider): record for record in records}.values())
 
-    def data(self, tags: Iterable[str]) -> Methodology:
+    def data(self, tags: Iterable[str]) -> r.Methodology:
         """Say how it was researched, as data."""
         contract, nodes = self.outcome.contract, self.nodes
-        return Methodology(
-            tags=tuple(Tag(tag=tag, text=self.words.tags.get(tag, tag)) for tag in tags),
+        return r.Methodology(
+            tags=tuple(r.Tag(tag=tag, text=self.words.tags.get(tag, tag)) for tag in tags),
             engine=self.engine,
             rounds=sum(len(node.rounds) for node in nodes),
             searches=len(self.searches) or self.actual.searches,
@@ -100,7 +86,7 @@ class Making:
             actual=self.actual,
         )
 
-    def blocks(self, data: Methodology, cited: Iterable[str], verdicts: Iterable[str | None]) -> Iterator[Block]:
+    def blocks(self, data: r.Methodology, cited: Iterable[str], verdicts: Iterable[str | None]) -> Iterator[Block]:
         """Say how it was researched, as text; where no source is cited, searches and documents stand in the report itself."""
         words, brief, listed = self.words, self.outcome.contract.brief, set(cited)
         yield paragraph(words.engine_model.format(engine=self.engine) if self.reasons else words.engine_none)
@@ -125,7 +111,7 @@ class Making:
         yield from introduced(
             "", ((Words(text=tag.tag, style=("code",)), Words(text=f" {tag.text}")) for tag in data.tags)
         )
-        yield from self._checked(tally(verdicts))
+        yield from self._checked(r.tally(verdicts))
 
     # ---- lists
 
@@ -183,7 +169,7 @@ class Making:
             for one in self.actual.stand_ins
         )
 
-    def _figures(self, data: Methodology) -> Table:
+    def _figures(self, data: r.Methodology) -> Table:
         actual, words = self.actual, self.words
         empty, fetched = actual.pages_empty, actual.pages_fetched
         values = {
@@ -257,10 +243,10 @@ class Making:
 
     # ---- changes after the authorization
 
-    def changes(self) -> tuple[ReportChange, ...]:
+    def changes(self) -> tuple[r.ReportChange, ...]:
         """Say of every change when it was made, in which words, and what it did."""
         return tuple(
-            ReportChange(
+            r.ReportChange(
                 number=one.number, seconds=one.seconds, kind=one.kind, words=one.words, effect=" ".join(self._effect(one))
             )
             for one in self.outcome.changes
@@ -317,34 +303,34 @@ class Making:
 
     # ---- the loop's state
 
-    def phase_state(self) -> PhaseState:
+    def phase_state(self) -> r.PhaseState:
         """Describe every node's loop; the job's is the root's, with the retries of all of them."""
         caps, queries, given = self.outcome.contract.caps, self.outcome.findings, self.outcome.contract.brief.minutes
         authorized_s = None if given is None else given * 60
         # Changes after the authorization may have shortened the time.
         total_s = least(authorized_s, *(change.limits.seconds for change in self.outcome.changes))
-        budget = TimeBudget(
+        budget = r.TimeBudget(
             total_minutes=None if total_s is None else total_s / 60,
             synthesis_reserve_minutes=round(synthesis_reserve_s(total_s) / 60, 3),
             started_at=self.actual.started_at,
         )
 
-        def state(node: Finding, over: Iterable[Finding]) -> ResearchState:
+        def state(node: Finding, over: Iterable[Finding]) -> r.ResearchState:
             history = tuple(record.decision for record in node.rounds)
-            return ResearchState(
+            return r.ResearchState(
                 time_budget=budget,
-                iteration=Iteration(current=len(node.rounds), max=caps.rounds),
-                retry_tracking=RetryTracking.of(
+                iteration=r.Iteration(current=len(node.rounds), max=caps.rounds),
+                retry_tracking=r.RetryTracking.of(
                     entry for top in over for part in top.walk() for entry in part.attempts
                 ),
-                gap_analysis=GapAnalysis(loop_decision=history[-1] if history else None, history=history),
+                gap_analysis=r.GapAnalysis(loop_decision=history[-1] if history else None, history=history),
             )
 
-        def own(nodes: Iterable[Finding]) -> tuple[NodePhase, ...]:
-            return tuple(NodePhase(node=node.path, research=state(node, (node,))) for node in nodes)
+        def own(nodes: Iterable[Finding]) -> tuple[r.NodePhase, ...]:
+            return tuple(r.NodePhase(node=node.path, research=state(node, (node,))) for node in nodes)
 
-        return PhaseState(
-            research=state(queries[0], queries) if queries else ResearchState(),
+        return r.PhaseState(
+            research=state(queries[0], queries) if queries else r.ResearchState(),
             nodes=own(node for node in self.nodes if node.rounds),
             queries=own(queries if len(queries) > 1 else ()),
         )

@@ -17,23 +17,7 @@ from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
 from agents.contracts import body as b
-from agents.report.cut_sentences import (
-    PARTING_TAGS,
-    PLACEHOLDER,
-    TAG,
-    URL,
-    Glyph,
-    Mark,
-    cut_out,
-    find_marks,
-    glyphs_of,
-    host,
-    joined,
-    line_of,
-    sentences,
-    text_of,
-    trimmed_url,
-)
+from agents.report import cut_sentences as cs
 from agents.report.escaping import cleaned, is_safe
 from agents.report.latex import read_formulas
 from agents.report.prepare_markdown import is_closed, prepared, without_notes, without_reference_lists
@@ -134,10 +118,10 @@ class _BlockReader:
     def _blocks(self, node: SyntaxTreeNode, depth: int) -> Iterator[b.Block]:
         match node.type:
             case "heading":
-                if line := line_of(self._line(_tokens(node))):
+                if line := cs.line_of(self._line(_tokens(node))):
                     yield b.Heading(level=int(node.tag[1]), inline=line)
             case "paragraph":
-                yield b.Paragraph(sentences=sentences(self._line(_tokens(node))))
+                yield b.Paragraph(sentences=cs.sentences(self._line(_tokens(node))))
             case "bullet_list" | "ordered_list":
                 items = tuple(filter(None, (self._settled(item.children, depth) for item in node.children)))
                 start = node.attrGet("start")
@@ -159,7 +143,7 @@ class _BlockReader:
     def _code(self, fence: SyntaxTreeNode, depth: int) -> Iterator[b.Block]:
         """Give a fence; one that holds prose is read, for models wrap whole answers in one, and marks are no code."""
         info, text = fence.info.strip().casefold(), fence.content
-        cites = any(label in self.labels for mark in find_marks(text) for label in mark.cited)
+        cites = any(label in self.labels for mark in cs.find_marks(text) for label in mark.cited)
         if depth < MAX_DEPTH and (info in {"markdown", "md"} or (cites and not info)):
             yield from self.blocks(text, depth + 1)
         elif text.strip():
@@ -170,33 +154,33 @@ class _BlockReader:
         head, *others = (row for part in node.children for row in part.children)
         rows = (_settled_row([self._cell(_tokens(cell)) for cell in row.children]) for row in others)
         return b.Table(
-            header=tuple(line_of(self._line(_tokens(cell))) for cell in head.children),
+            header=tuple(cs.line_of(self._line(_tokens(cell))) for cell in head.children),
             align=tuple(_ALIGN.get(str(cell.attrGet("style") or "")[11:], "") for cell in head.children),
             rows=tuple(tuple(row) for row in rows if any(cell.inline for cell in row)),
         )
 
     def _html(self, content: str, depth: int) -> Iterator[b.Block]:
         """Read the words of raw HTML: tables, lists and headings as such, all else as text."""
-        names = {found[2].lower() for found in TAG.finditer(content)}
-        if depth < MAX_DEPTH and names & (PARTING_TAGS - {"p", "div"}):
+        names = {found[2].lower() for found in cs.TAG.finditer(content)}
+        if depth < MAX_DEPTH and names & (cs.PARTING_TAGS - {"p", "div"}):
             from lxml import html as lxml_html
 
             yield from self.blocks(_within(lxml_html.fragment_fromstring(content, create_parent="div")), depth + 1)
         elif content.strip():
-            yield b.Paragraph(sentences=sentences(self._line(_inline(content))))
+            yield b.Paragraph(sentences=cs.sentences(self._line(_inline(content))))
 
     # ---- inside a block
 
     def _cell(self, tokens: Sequence[Token]) -> b.Sentence:
-        return next(iter(sentences(self._line(tokens), whole=True)), b.Sentence(inline=()))
+        return next(iter(cs.sentences(self._line(tokens), whole=True)), b.Sentence(inline=()))
 
-    def _line(self, tokens: Sequence[Token]) -> list[Glyph]:
+    def _line(self, tokens: Sequence[Token]) -> list[cs.Glyph]:
         """Read one line: its characters, with the facts that are cited behind them."""
-        glyphs = [glyph for token in tokens for glyph in glyphs_of(token.children or (), self._may_link)]
-        if task := _TASK.match(text_of(glyphs, masked=True)):
+        glyphs = [glyph for token in tokens for glyph in cs.glyphs_of(token.children or (), self._may_link)]
+        if task := _TASK.match(cs.text_of(glyphs, masked=True)):
             glyphs = glyphs[task.end() :]
         glyphs = self._without_bare_addresses(glyphs)
-        glyphs = cut_out(glyphs, self._cuts(glyphs))
+        glyphs = cs.cut_out(glyphs, self._cuts(glyphs))
         while glyphs and glyphs[-1].char.isspace():
             glyphs.pop()
         return glyphs
@@ -204,13 +188,13 @@ class _BlockReader:
     def _may_link(self, address: str) -> bool:
         return is_safe(address) and (self.addresses is None or canonical(address) in self.addresses)
 
-    def _without_bare_addresses(self, glyphs: list[Glyph]) -> list[Glyph]:
+    def _without_bare_addresses(self, glyphs: list[cs.Glyph]) -> list[cs.Glyph]:
         """Link the bare addresses that are known; of others only the site stays, or nothing between brackets."""
-        out: list[Glyph] = []
+        out: list[cs.Glyph] = []
         last = 0
-        text = text_of(glyphs, masked=True)
-        for found in URL.finditer(text):
-            url = trimmed_url(found[0])
+        text = cs.text_of(glyphs, masked=True)
+        for found in cs.URL.finditer(text):
+            url = cs.trimmed_url(found[0])
             start, end = found.start(), found.start() + len(url)
             if not url or any(glyph.address for glyph in glyphs[start:end]):
                 continue
@@ -223,27 +207,27 @@ class _BlockReader:
                     out.pop()
                 end += text[end:].index(")") + 1
             else:
-                out += [glyphs[start]._replace(char=char) for char in host(url)]
+                out += [glyphs[start]._replace(char=char) for char in cs.host(url)]
             last = end
         return out + glyphs[last:]
 
-    def _cuts(self, glyphs: Sequence[Glyph]) -> list[Mark]:
+    def _cuts(self, glyphs: Sequence[cs.Glyph]) -> list[cs.Mark]:
         """Find what is taken out of a line: marks, with what they cite, and placeholders."""
-        text = text_of(glyphs, masked=True)
+        text = cs.text_of(glyphs, masked=True)
         found = [
             replace(mark, cited=tuple(self.labels[one] for one in mark.cited if one in self.labels))
-            for mark in find_marks(text)
+            for mark in cs.find_marks(text)
         ]
-        found += [Mark(match.start(), match.end()) for match in PLACEHOLDER.finditer(text)]
-        cuts: list[Mark] = []
+        found += [cs.Mark(match.start(), match.end()) for match in cs.PLACEHOLDER.finditer(text)]
+        cuts: list[cs.Mark] = []
         for cut in sorted(found, key=lambda one: one.start):
             if cuts and _BETWEEN_MARKS.fullmatch(text, cuts[-1].end, cut.start):
-                cut = Mark(cuts[-1].start, cut.end, cuts.pop().cited + cut.cited)
+                cut = cs.Mark(cuts[-1].start, cut.end, cuts.pop().cited + cut.cited)
             cuts.append(cut)
         return [_with_brackets(cut, text) for cut in cuts]
 
 
-def _with_brackets(cut: Mark, text: str) -> Mark:
+def _with_brackets(cut: cs.Mark, text: str) -> cs.Mark:
     """Take the round brackets that hold nothing but a mark, with "see" in them, out as well."""
     before, after = _LEAD_IN.search(text[: cut.start]), re.match(r"\s*[)）]", text[cut.end :])
     return replace(cut, start=before.start(), end=cut.end + after.end()) if before and after else cut
@@ -263,7 +247,7 @@ def _within(element: "HtmlElement") -> str:
 
     out = element.text or ""
     for child in element:
-        if child.tag in PARTING_TAGS:
+        if child.tag in cs.PARTING_TAGS:
             out += f"\n\n{_as_markdown(child)}\n\n{child.tail or ''}"
         else:
             out += str(lxml_html.tostring(child, encoding="unicode"))
@@ -326,6 +310,6 @@ def _whole(block: b.Block) -> b.Block:
     """Read each paragraph of a quotation as one sentence."""
     if not isinstance(block, b.Paragraph) or len(block.sentences) < 2:
         return block
-    line = joined([(one.inline, one.gap) for one in block.sentences])
+    line = cs.joined([(one.inline, one.gap) for one in block.sentences])
     facts = tuple(dict.fromkeys(fact for one in block.sentences for fact in one.facts))
     return b.Paragraph(sentences=(b.Sentence(inline=line, facts=facts),))
