@@ -124,7 +124,7 @@ async def _lines(response: httpx2.Response) -> AsyncGenerator[str]:
         for line in filter(None, lines):
             yield line
         if was_waited_for and not rest:  # one of many: those that come meanwhile are read in one go, for less
-            await asyncio.sleep(READ_EVERY_S * max(1.0, min(6.0, len(_open) / 8)))
+            await asyncio.sleep(READ_EVERY_S * max(1.0, min(8.0, len(_open) / 6)))
         asked_at = clock()
     if rest:
         yield rest

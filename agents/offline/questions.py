@@ -341,9 +341,13 @@ def plain_words(text: str) -> list[str]:
     ]
 
 
+def stems_of(*texts: str) -> frozenset[str]:
+    """Give the stems under which names are looked for in texts."""
+    return _stems_of(texts[0]).union(*map(_stems_of, texts[1:]))
+
+
 @lru_cache(4096)
-def stems_of(text: str) -> frozenset[str]:
-    """Give the stems under which names are looked for in a text."""
+def _stems_of(text: str) -> frozenset[str]:
     plain = plain_words(text)
     return frozenset(stem(word) for word in (*plain, *variants(plain)))
 

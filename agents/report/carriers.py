@@ -91,13 +91,13 @@ class Carriers:
     def of(self, sentence: str, cited: Sequence[str]) -> tuple[str, ...]:
         """Give the facts that carry a sentence: of those cited, else of the others; what was cited where none does."""
         known = [fact for fact in cited if fact in self._facts]
-        good = [fact for fact in known if self._carry(sentence, fact)]
+        good = self._of_each_source(sentence, known)
         if not good and not (len(known) > 1 and self._carry(sentence, *known)):
             words = frozenset(content_words(sentence))
             shared = sorted(self._words, key=lambda fact: -len(words & self._words[fact]))[:NEAR]
             near = [fact for fact in shared if 2 * len(words & self._words[fact]) >= len(words)]
             if len(words) >= FEWEST_WORDS:
-                good = [fact for fact in near if fact not in known and self._carry(sentence, fact)]
+                good = self._of_each_source(sentence, [fact for fact in near if fact not in known])
             if len(words) >= FEWEST_WORDS and not (good or known):
                 pairs = combinations(sorted(shared[:NEAREST], key=[*self._facts].index), 2)
                 good = list(next((pair for pair in pairs if self._carry(sentence, *pair)), ()))
@@ -105,6 +105,15 @@ class Carriers:
         for fact in good or known:
             of_sources.setdefault(self._facts[fact].source, fact)
         return tuple(of_sources.values())[:MAX_CITATIONS]
+
+    def _of_each_source(self, sentence: str, facts: Sequence[str]) -> list[str]:
+        """Give the first fact of each source that carries a sentence, until there are enough to cite."""
+        found: dict[str, str] = {}
+        for fact in facts:
+            source = self._facts[fact].source
+            if len(found) < MAX_CITATIONS and source not in found and self._carry(sentence, fact):
+                found[source] = fact
+        return list(found.values())
 
     def _carry(self, sentence: str, *facts: str) -> bool:
         held = [self._facts[fact] for fact in facts]

@@ -77,13 +77,13 @@ def _carried(sentence: str, quotes: tuple[str, ...], language: str, context: tup
     source = _source(tuple(quote for quote in quotes if quote.strip()), language)
     if not source.units:
         return Support("unsupported", 0.0, (reason("nothing", language),))
-    mine = read(_opening().sub("", sentence), language)
+    said = _opening().sub("", sentence)
+    mine = read(said, language)
     if not mine.units:
         return Support("supported", 1.0, (reason("covered", language),))
     if any(_stands_whole(_bare(sentence), quote) for quote in quotes):
         return Support("supported", 1.0, (reason("verbatim", language),))
-    known = named_words(context, language) if context else frozenset()
-    compared = [compare(unit, source, language, known) for unit in mine.units]
+    compared = _compared(said, quotes, language, context)
     invented = [one for one in mine.quotations if not _stands(one, quotes)]
     found = judged(compared, language, invented)
     foreign = language_of(" ".join(quotes)) != language  # few of its words can stand in them
@@ -91,6 +91,13 @@ def _carried(sentence: str, quotes: tuple[str, ...], language: str, context: tup
     told = keys - {"pronoun", "unlike", "name_missing" if foreign else ""}
     own_words = not foreign and features(compared)["uncovered"] > 1 - RAISABLE
     return replace(found, binding=found.verdict != "supported" and bool(told or invented or own_words))
+
+
+@lru_cache(maxsize=512)  # what carries nothing is asked for its stance next
+def _compared(text: str, quotes: tuple[str, ...], language: str, context: tuple[str, ...]) -> tuple[Comparison, ...]:
+    known = named_words(context, language) if context else frozenset()
+    source = _source(tuple(quote for quote in quotes if quote.strip()), language)
+    return tuple(compare(unit, source, language, known) for unit in read(text, language).units)
 
 
 _JOINS = re.compile(r"[,;:–—]|\b(?:and|or|than|und|oder|als|et|ou|que|y|o)\b", re.IGNORECASE)
@@ -244,8 +251,7 @@ def _stance(claim: str, fact: str, language: str, context: tuple[str, ...]) -> S
     other_row = all(rows) and len({row[1] for row in rows if row}) == 1 < len({row[2] for row in rows if row})
     if other_row or not source.units or not mine.units:
         return StanceVerdict("unrelated", 1.0, (reason("nothing", language),))
-    known = named_words(context, language) if context else frozenset()
-    compared = [compare(unit, source, language, known) for unit in mine.units]
+    compared = _compared(claim, (fact,), language, context)
     verdict = judged(compared, language)
     keys = {finding.key for one in compared for finding in one.findings}
     best = max(one.best for one in compared)

@@ -169,7 +169,8 @@ def _with_other_spelling(quote: str, text: str) -> Span | None:
     """Find the same words where a figure is written in another way: 2,000 and 2000, 5 % and 5 per cent, 352万 and 三百五十二万."""
     language = language_of(text)
     mine = _spelled(quote, language)
-    if not any(figure for _, figure, _, _ in mine):
+    low = text.casefold()
+    if not any(figure for _, figure, _, _ in mine) or not all(figure or word in low for word, figure, _, _ in mine):
         return None
     theirs = _spelled(text, language)
     for at in range(len(theirs) - len(mine) + 1):

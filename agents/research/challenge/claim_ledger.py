@@ -201,7 +201,7 @@ def subject_of(claim: str) -> Question:
 
 def same_subject(subject: Question, quote: str, card: SourceCard) -> bool:
     """Tell whether words are about everybody and everything that a claim names."""
-    held = stems_of(f"{quote} {card.title} {card.head}")
+    held = stems_of(quote, card.title, card.head)
     return len(names_held(subject, held)) == len(subject.names)
 
 

@@ -48,7 +48,7 @@ def is_about(question: reader.Question, quote: str, title: str = "", head: str =
 
     Who is meant by `he` stands in the title of their document, or in its first words (`head`).
     """
-    if question.names and not reader.names_held(question, reader.stems_of(f"{quote} {title} {head}")):
+    if question.names and not reader.names_held(question, reader.stems_of(quote, title, head)):
         return bool(question.short & set(quote.split()))
     if is_foreign(question, quote, head):
         return True  # nothing can be compared; who answers in another language is held against its words later
@@ -144,9 +144,8 @@ def answers(question: reader.Question, quote: str, title: str = "", head: str = 
     if not question.names and listed("of_some").search(question.text):
         return False  # what is to be compared can't be told
     around = " ".join((quote, title, head, *lead))
-    if len(reader.names_held(question, reader.stems_of(around))) < len(question.names) and not question.short & set(
-        around.split()
-    ):
+    held = reader.names_held(question, reader.stems_of(quote, title, head, *lead))
+    if len(held) < len(question.names) and not question.short & set(around.split()):
         return False
     if not set(_NUMBERS.findall(question.text)) <= set(_NUMBERS.findall(around)):
         return False

@@ -189,9 +189,11 @@ def insights(
     # Addresses are read from the passages themselves: a model may not send us anywhere.
     linked: dict[str, float] = {}
     for sentence in one.sentences:
+        if not (addresses := IN_TEXT.findall(sentence.text)):
+            continue
         # The sentence itself must speak of what is asked: all of a page is about the page's subject.
         asked = any(is_about(part, sentence.text) for question in wanted.questions for part in parts_of(question))
-        for address in IN_TEXT.findall(sentence.text):
+        for address in addresses:
             linked.setdefault(address, WANTED if asked else UNWANTED)
     rationale, text = f"“{one.source.title}”: {because}", one.source.text
     return Insights(
