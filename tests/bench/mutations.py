@@ -210,7 +210,7 @@ MUTATIONS = (
         ("Spec 9: a stand-in lowers the grade", "report/document.py", "reasons += making.stand_ins() if making.reasons else ()", "reasons += ()"),
         ("Spec 9: who stood in while it was planned is told", "contracts/frozen.py", "if one.usage.calls or one.stood_in_for)", "if one.usage.calls)"),
         ("Spec 9: branches that fell short lower the grade", "report/document.py", "for top in outcome.findings for node in _short(top)]", "for node in ()]"),
-        ("Spec 9: nothing found is said", "report/document.py", "grade: Grade = \"nothing_found\" if not self.has_facts else", "grade: Grade = \"partial\" if not self.has_facts else"),
+        ("Spec 9: nothing found is said", "report/document.py", "grade: r.Grade = \"nothing_found\" if not self.has_facts else", "grade: r.Grade = \"partial\" if not self.has_facts else"),
         ("Spec 8: #LOW_EVIDENCE", "report/document.py", "\"#LOW_EVIDENCE\": cited <= 1,", "\"#LOW_EVIDENCE\": False,"),
         ("Spec 8: #DEGRADED_SEARCH", "research/pipeline.py", "\"#DEGRADED_SEARCH\": degraded,", "\"#DEGRADED_SEARCH\": False,"),
     ),
