@@ -27,7 +27,7 @@ from agents.contracts.verification import (
 )
 from agents.core.errors import Reject
 from agents.core.role import Role
-from agents.nlp.tokens import Calendar
+from agents.nlp.tokens import without_strange_years
 from agents.offline.manager import scope
 from agents.offline.questions import asks_for_facts, points
 from agents.offline.terms import names
@@ -57,17 +57,17 @@ SEARCHED = frozenset({"heading", "title", "questions", "search_terms", "query", 
 def only_given_years(given: In, answer: Out) -> Out:
     """Take out of what will be searched the years that neither the input nor today gives."""
     known = {"survey", "today"} & set(type(given).model_fields)
-    calendar = Calendar(given.model_dump_json(exclude=known), getattr(given, "today", ""))
+    clean = without_strange_years(given.model_dump_json(exclude=known), getattr(given, "today", ""))
 
     def cleaned(value: object, searched: bool = False) -> object:
         match value:
             case str():
-                return calendar.clean(value) if searched else value
+                return clean(value) if searched else value
             case dict():
                 return {name: cleaned(one, name in SEARCHED) for name, one in value.items()}
             case list() | tuple():
                 texts = searched and all(isinstance(one, str) for one in value)
-                return calendar.clean_all(value) if texts else [cleaned(one) for one in value]
+                return list(dict.fromkeys(map(clean, value))) if texts else [cleaned(one) for one in value]
         return value
 
     return type(answer).model_validate(cleaned(answer.model_dump()))

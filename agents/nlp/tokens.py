@@ -9,7 +9,7 @@ import re
 import threading
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal, Protocol, cast
 
@@ -390,32 +390,22 @@ def years_in(text: str) -> frozenset[int]:
     return frozenset(int(found) for found in _YEAR.findall(text))
 
 
-class Calendar:
-    """The years that a question and the date of today give, and no others.
+def without_strange_years(given: str, today: str) -> Callable[[str], str]:
+    """Give what takes out of a text the recent years that nobody gave; nothing without today's ISO date.
 
-    Args:
-        given: all that the question says, in any form: its years, those of its spans, and today's with its neighbours count.
-        today: ISO date; without one every year may stand.
+    All that the question says, in any form, is `given`: its years, those of its spans, and today's with its neighbours count.
     """
+    spans = (range(int(first), int(last) + 1) for first, last in _SPAN.findall(given))
+    newest = max(years_in(today[:4]), default=0)
+    allowed = years_in(given).union(range(newest - 1, newest + 2), *spans)
 
-    def __init__(self, given: str, today: str) -> None:
-        spans = (range(int(first), int(last) + 1) for first, last in _SPAN.findall(given))
-        self._newest = max(years_in(today[:4]), default=0)
-        near = range(self._newest - 1, self._newest + 2)
-        self._allowed = years_in(given).union(near, *spans)
-
-    def clean(self, text: str) -> str:
-        """Take out of one text the recent years that nobody gave."""
-        if not self._newest:
-            return text
-        kept = re.sub(r"\s{2,}", " ", _STAMP.sub(self._judged, text)).strip(" ,;:-–")
-        return re.sub(r"\s+(?=[?!.,])", "", kept) if kept else text
-
-    def _judged(self, match: re.Match[str]) -> str:
-        recent = {year for year in years_in(match["stamp"]) if self._newest - FRESH <= year <= self._newest}
-        stray = recent - self._allowed and not _NAMED_SO.search(match.string[: match.start("stamp")])
+    def judged(match: re.Match[str]) -> str:
+        recent = {year for year in years_in(match["stamp"]) if newest - FRESH <= year <= newest}
+        stray = recent - allowed and not _NAMED_SO.search(match.string[: match.start("stamp")])
         return " " if stray else match[0]
 
-    def clean_all(self, texts: Iterable[str]) -> tuple[str, ...]:
-        """The same for several; those that become one are one."""
-        return tuple(dict.fromkeys(self.clean(text) for text in texts))
+    def clean(text: str) -> str:
+        kept = re.sub(r"\s{2,}", " ", _STAMP.sub(judged, text)).strip(" ,;:-–") if newest else ""
+        return re.sub(r"\s+(?=[?!.,])", "", kept) if kept else text
+
+    return clean

@@ -98,7 +98,7 @@ def _answering(query: str, finding: Finding) -> frozenset[str] | None:
     """Name the facts that answer a query which asks for facts: no other statement is what its report rests on."""
     if not asks_for_facts(query):
         return None
-    rows = told_by(*held_by(finding))
+    rows = told_by(finding.all_facts(), finding.all_sources())
     return frozenset(row.fact for part in parts_of(query) for row in answer_of(part, rows)[1])
 
 

@@ -121,7 +121,7 @@ def without_invented(reflection: ReflectionResponse, named: Container[str]) -> R
 
 def lacks_a_fact(query: str, findings: Sequence[Finding]) -> bool:
     """Tell whether a query that asks for facts has no answer yet that holds."""
-    rows = told_by(facts_of(findings), {card.id: card for card in sources_of(findings)})
+    rows = told_by(facts_of(findings), sources_of(findings))
     return asks_for_facts(query) and any(answer_of(part, rows)[0] != "answered" for part in parts_of(query))
 
 

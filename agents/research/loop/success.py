@@ -51,7 +51,7 @@ def met(
     asked = tuple(dict.fromkeys(line for question in questions if (line := " ".join(question.split()))))
     publishers = independent(sources)
     held = [(fact, frozenset(content_words(f"{fact.statement} {fact.quote} {fact.topic}"))) for fact in facts]
-    told = told_by(facts, {source.id: source for source in sources})
+    told = told_by(facts, sources)
     answers = {
         question: _answering(question, facts, told)
         if all(part.names and part.matter and part.is_specific for part in parts_of(question))

@@ -5,7 +5,7 @@ and the words that led to it: the first step of a question of two steps never do
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import zip_longest
@@ -312,8 +312,9 @@ def absent_words(part: reader.Question, rows: Sequence[Told]) -> tuple[str, ...]
     )
 
 
-def told_by(facts: Iterable[Fact], cards: Mapping[str, SourceCard]) -> list[Told]:
+def told_by(facts: Iterable[Fact], sources: Iterable[SourceCard]) -> list[Told]:
     """Make facts ready, each with what is known of its document."""
+    cards = {card.id: card for card in sources}
     return [Told(fact.id, fact.quote, card.title, card.head) for fact in facts if (card := cards.get(fact.source_id))]
 
 

@@ -107,7 +107,7 @@ async def run_leaf(context: RunContext, ctx: Ctx, given: LeafGiven) -> Finding:
         rejected=rejected, searches=found.records, attempts=attempts,
         ended="stopped" if STOPPED in cut else "", asked=asked, engine_note=stood_in if facts else "",
         insights=tuple(one.reading.insights for one in done if one.reading.insights is not None),
-        problems=(*problems, *_failed_searches(ctx.path, found.records)), **spent(ctx, started),
+        problems=(*problems, *failed_searches(ctx.path, found.records)), **spent(ctx, started),
     )  # fmt: skip
 
 
@@ -142,7 +142,8 @@ def graded(
     return ("partial", Said(NOT_SEARCHED, n=failed, all=len(records))) if failed else ("done", Said())
 
 
-def _failed_searches(path: str, records: tuple[SearchRecord, ...]) -> list[Problem]:
+def failed_searches(path: str, records: tuple[SearchRecord, ...]) -> list[Problem]:
+    """Say which searches failed, and which providers in whose place another answered."""
     said = (
         message for one in records for message in ([one.failed] if one.failed else [f.reason for f in one.failures])
     )

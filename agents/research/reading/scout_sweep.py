@@ -31,7 +31,7 @@ from agents.nlp.tokens import content_words
 from agents.offline.judgements import scout as judged_by_words
 from agents.research.reading import shortlisting as choice
 from agents.research.reading.hold_extraction import SourceGiven
-from agents.research.reading.leaf import NOTHING_YET, SAME_TEXT, not_begun, spent
+from agents.research.reading.leaf import NOTHING_YET, SAME_TEXT, failed_searches, not_begun, spent
 from agents.research.reading.read_sources import Extracted, extract
 from agents.research.reading.searching import LeafGiven, reformulate, search_for, sub_questions, teller
 from agents.research.run_context import Listed, RunContext
@@ -250,10 +250,7 @@ class _Sweep:
             status, note = "stopped", Said.row("you stopped it", note) if facts else Said(NOTHING_YET)
         elif self.cut and facts:
             status, note = "partial", Said.row(note, "the run was shortened before it was done")
-        self.problems += [
-            Problem(where=f"{self.ctx.path}#search", type="SearchError", message=record.failed, retryable=True)
-            for record in failed
-        ]
+        self.problems += failed_searches(self.ctx.path, records)
         if not facts:
             self._tell(status, note)
         unused = tuple(

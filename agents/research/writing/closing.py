@@ -204,7 +204,7 @@ def answers_of(contract: Contract, findings: tuple[Finding, ...]) -> tuple[Quest
     """
     found: dict[Hashable, QuestionAnswer] = {}
     for plan, finding in zip(contract.plans, findings, strict=True):
-        rows = told_by(finding.all_facts(), {card.id: card for card in finding.all_sources()})
+        rows = told_by(finding.all_facts(), finding.all_sources())
         # Background is no part of the answer.
         leaves = [leaf for leaf in plan.root.leaves() if not leaf.discovery and leaf.priority != "low"]
         planned = [(text, leaf.title) for leaf in leaves for text in (leaf.spec or leaf).questions]

@@ -246,7 +246,7 @@ def _with_mark(fact: Fact) -> str:
 
 def _with_answers(markdown: str, questions: Sequence[str], facts: Sequence[Fact], sources: Sequence[SourceCard]) -> str:
     """Add what answers a question, about each of the things it asks about, where the writer left it out."""
-    cited, rows = set(cited_facts(markdown)), told_by(facts, {card.id: card for card in sources})
+    cited, rows = set(cited_facts(markdown)), told_by(facts, sources)
     known = {fact.id: fact for fact in facts}
     for part in (one for text in questions for whole in parts_of(text) for one in each_name(whole)):
         status, good = answer_of(part, rows)
