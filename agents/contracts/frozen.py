@@ -4,6 +4,7 @@ import ast
 import hashlib
 import inspect
 import re
+import sys
 from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
@@ -83,7 +84,7 @@ def field_texts(model: type[BaseModel]) -> Mapping[str, str]:
         if one in (BaseModel, Frozen) or not issubclass(one, BaseModel):
             continue
         try:
-            body = ast.parse(dedent(inspect.getsource(one))).body[0]
+            body = _classes(one.__module__).get(one.__qualname__) or ast.parse(dedent(inspect.getsource(one))).body[0]
         except (OSError, TypeError, SyntaxError):
             continue  # made while the program runs
         lines = body.body if isinstance(body, ast.ClassDef) else []
@@ -92,6 +93,14 @@ def field_texts(model: type[BaseModel]) -> Mapping[str, str]:
                 case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(words))):
                     texts[name] = inspect.cleandoc(words)
     return texts
+
+
+@cache
+def _classes(module: str) -> Mapping[str, ast.stmt]:
+    """Read a module's classes once: `inspect` reads all of it anew for each."""
+    return {
+        one.name: one for one in ast.parse(inspect.getsource(sys.modules[module])).body if isinstance(one, ast.ClassDef)
+    }
 
 
 _FORMS = re.compile(r"\{(\w+):([^{}|]*)\|([^{}|]*)\}")

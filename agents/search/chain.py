@@ -28,6 +28,7 @@ from agents.search.provider import Provider
 from agents.search.scope_filter import fuse
 from agents.search.searcher import REST_S, CircuitBreaker, Probed, Searcher, SearchFailed, none_answered
 from agents.search.web_providers import Firecrawl
+from agents.web.walls import wall_of
 
 LIBRARY = "library:"
 FILES = "upload:"  # how addresses of the user's own documents begin: those of folders, and those given in a chat
@@ -266,6 +267,7 @@ class Chain:
         """Load what the first search would else wait for; slow, so for a thread of its own."""
         for engine in self._engines:
             engine.warm_up()
+        wall_of("", "", "")
 
     async def close(self) -> None:
         for engine in self._engines:

@@ -9,10 +9,12 @@ import math
 import re
 import tomllib
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain, islice, pairwise
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from agents.nlp import lang
 from agents.nlp.tokens import words
@@ -35,9 +37,18 @@ MAINTENANCE = "its site is down or closed for maintenance"
 NETWORK = "the network of this computer blocks it"
 TOO_MANY = "it takes no more requests for now"
 
-_LISTS = tomllib.loads(Path(__file__).with_name("walls.toml").read_text("utf-8"))
-_NOTICES: dict[str, list[str]] = _LISTS.pop("notices")
-_SIGNS = {name: re.compile("|".join(patterns), re.IGNORECASE) for name, patterns in _LISTS.items()}
+
+@cache
+def _lists() -> tuple[Mapping[str, list[str]], Mapping[str, re.Pattern[str]]]:
+    """Read the notices of each kind, and compile the signs of each name: beside the first call, not before it."""
+    lists = tomllib.loads(Path(__file__).with_name("walls.toml").read_text("utf-8"))
+    notices = lists.pop("notices")
+    return notices, {name: re.compile("|".join(patterns), re.IGNORECASE) for name, patterns in lists.items()}
+
+
+def _sign(name: str) -> re.Pattern[str]:
+    return _lists()[1][name]
+
 
 _LONG = 1_500  # characters of text from which a page is no mere notice
 _NOTICE = 700
@@ -93,15 +104,28 @@ def _carriers(text: str) -> list[str]:
     return [word[:_STEM] for word in found if len(word) > 1 or not word.isascii()] + _FIGURE.findall(text)
 
 
-_SENTENCES = {kind: [_carriers(one) for one in _SENTENCE_END.split("\n".join(said))] for kind, said in _NOTICES.items()}
-_WORDS = {kind: frozenset(chain.from_iterable(said)) for kind, said in _SENTENCES.items()}
-_KINDS = Counter(chain.from_iterable(_WORDS.values()))
-_PAIRS = frozenset(
-    pair
-    for said in chain.from_iterable(_SENTENCES.values())
-    for apart in range(1, _NEAR + 1)
-    for pair in zip(said, said[apart:], strict=False)
-)
+class _Notices(NamedTuple):
+    words: Mapping[str, frozenset[str]]
+    """Words of each kind."""
+    kinds: Mapping[str, int]
+    """In how many kinds a word is."""
+    pairs: frozenset[tuple[str, str]]
+    """Words that are near each other in a notice."""
+
+
+@cache
+def _notices() -> _Notices:
+    sentences = {
+        kind: [_carriers(one) for one in _SENTENCE_END.split("\n".join(said))] for kind, said in _lists()[0].items()
+    }
+    known = {kind: frozenset(chain.from_iterable(said)) for kind, said in sentences.items()}
+    pairs = (
+        pair
+        for said in chain.from_iterable(sentences.values())
+        for apart in range(1, _NEAR + 1)
+        for pair in zip(said, said[apart:], strict=False)
+    )
+    return _Notices(known, Counter(chain.from_iterable(known.values())), frozenset(pairs))
 
 
 def _nearest(names: str, text: str, host: str = "", markup: str = "") -> str:
@@ -111,25 +135,26 @@ def _nearest(names: str, text: str, host: str = "", markup: str = "") -> str:
     other in a notice too, and of sentences that speak to their reader: an article about notices has their words, but puts
     them otherwise, and tells of others. Figures, the frame of a site and every further word speak against a notice.
     """
+    notices = _notices()
     own, body = frozenset(_carriers(re.sub(r"[.-]", " ", host))), _body(names, text) or names
     said = [word for word in _carriers(body) if word not in own]
-    known = [word for word in said + _carriers(names) if word in _KINDS]
-    weight = {word: math.log(1 + len(_WORDS) / _KINDS[word]) for word in known}
-    kind = max(_WORDS, key=lambda one: sum(weight[word] for word in known if word in _WORDS[one]))
+    known = [word for word in said + _carriers(names) if word in notices.kinds]
+    weight = {word: math.log(1 + len(notices.words) / notices.kinds[word]) for word in known}
+    kind = max(notices.words, key=lambda one: sum(weight[word] for word in known if word in notices.words[one]))
     sentences = [one for one in _SENTENCE_END.split(body) if one.strip()]
-    paired = sum(pair in _PAIRS for pair in pairwise(said))
-    addressed = sum(bool(_SIGNS["addresses"].search(one)) for one in sentences)
+    paired = sum(pair in notices.pairs for pair in pairwise(said))
+    addressed = sum(bool(_sign("addresses").search(one)) for one in sentences)
     if len(weight) < _FEW and not paired and not addressed:
         return ""
-    told = sum(word in _WORDS[kind] for word in said) / max(1, len(said))
+    told = sum(word in notices.words[kind] for word in said) / max(1, len(said))
     told += _PAIRED * paired / max(1, len(said) - 1) + _ADDRESSED * addressed / max(1, len(sentences))
     told += _ASKED * ("?" in body) + _HOST_NAMED * bool(host and host.removeprefix("www.") in names)
     told += _HEADED * any(
-        len(head) >= _FEW - 1 and _WORDS[kind].issuperset(head) for head in map(_carriers, names.split("\n"))
+        len(head) >= _FEW - 1 and notices.words[kind].issuperset(head) for head in map(_carriers, names.split("\n"))
     )
-    told += _FIELDS * bool(_SIGNS["fields"].search(markup))
+    told += _FIELDS * bool(_sign("fields").search(markup))
     told -= _LENGTH * min(len(said), _SIZE) / _SIZE + _FIGURED * min(_ENOUGH, _figures(text))
-    told -= _ARTICLE * bool(_SIGNS["article"].search(markup))
+    told -= _ARTICLE * bool(_sign("article").search(markup))
     # Notices that there is no such page stand in the frame of their site like any text.
     told -= _FRAMED * (kind != "not_found" and "<nav" in markup)
     return kind if told >= _LEAST else ""
@@ -143,17 +168,17 @@ def wall_of(html: str, text: str, url: str) -> Wall | None:
     markup, names = html[:_READ], _names(html)
     size, aside = len(text.strip()), _noscript(markup)
     is_shell = size < _LITTLE and bool(
-        _SIGNS["shell"].search(markup) or (size < _LEFT and "javascript" in aside.lower())
+        _sign("shell").search(markup) or (size < _LEFT and "javascript" in aside.lower())
     )
     if size < _LONG:
-        is_article = _figures(text) >= _ENOUGH or bool(_SIGNS["article"].search(markup))
+        is_article = _figures(text) >= _ENOUGH or bool(_sign("article").search(markup))
         if kind := _nearest(names, text if size else aside, host_of(url), markup):
-            has_field = bool(_SIGNS["password"].search(markup))
+            has_field = bool(_sign("password").search(markup))
             return _WALLS["log_in" if has_field else "script" if is_shell and not size else kind]
     if size < _NOTICE and not is_article:
-        if _SIGNS["robot_markup"].search(markup):
+        if _sign("robot_markup").search(markup):
             return _WALLS["robot"]
-        if _LOG_IN_PATH.search(url) or (size < _LITTLE and _SIGNS["password"].search(markup)):
+        if _LOG_IN_PATH.search(url) or (size < _LITTLE and _sign("password").search(markup)):
             return _WALLS["log_in"]
     if wall := _paywall(markup, names, text):
         return wall
@@ -187,13 +212,13 @@ def _names(html: str) -> str:
 
 def asks_consent(text: str) -> bool:
     """Tell words that ask their reader to consent to cookies."""
-    return all(pattern.search(text) for pattern in (_COOKIE, _SIGNS["consents"], _SIGNS["addresses"]))
+    return all(pattern.search(text) for pattern in (_COOKIE, _sign("consents"), _sign("addresses")))
 
 
 def _paywall(markup: str, names: str, text: str) -> Wall | None:
     paragraphs = _body(names, text).split("\n\n")
     # Demands stand at the end; in the middle of a text they are what it tells of.
-    last = paragraphs[-6:] if _SIGNS["pay_markup"].search(markup) else paragraphs[-2:]
+    last = paragraphs[-6:] if _sign("pay_markup").search(markup) else paragraphs[-2:]
     if not any(_demands(paragraph) for paragraph in last):
         return None
     if len(_body(names, without_demands(text))) < _LEFT:
