@@ -128,7 +128,7 @@ WANTED, UNWANTED = 0.8, 0.3
 MAX_FACTS = 10
 """Facts of one call, and of one source for one leaf."""
 FOUND_BY_CODE = 0.5
-"""Confidence of a sentence that code found to answer a question for which the model pointed at nothing."""
+"""Confidence of words that code sees to answer a question, whatever the model says of them."""
 
 
 class SourceExcerpt(NamedTuple):
@@ -248,9 +248,6 @@ def held_against(
 
     for pointed in extraction.facts[: 2 * MAX_FACTS]:
         hold(pointed, given.asked)
-    if not given.quick:
-        for source_id, fact in _found_by_code(given, shown, kept):
-            kept[source_id].setdefault(fact.id, fact)
     sure = {key: {fact.id: fact for fact in facts.values() if fact.confidence >= LOW_CONFIDENCE}
             for key, facts in kept.items()}  # fmt: skip
     looked_up = asks_for_facts(given.of.setting.query)  # so are the steps that lead to a fact, whatever their form
@@ -320,24 +317,3 @@ def _answers_it(part: Question, shown: Sequence[SourceExcerpt], kept: Mapping[st
         for one in shown
         for fact in kept[one.source.id].values()
     )
-
-
-def _found_by_code(
-    given: SourceGiven, shown: Sequence[SourceExcerpt], kept: Mapping[str, Mapping[str, Fact]]
-) -> list[tuple[str, Fact]]:
-    """Find sentences that answer what asks for a person, date, figure, place or one of two, and that nothing kept answers.
-
-    Small models end a list too early; what code can see to be an answer is not lost for it.
-    """
-    found: list[tuple[str, Fact]] = []
-    parts = ((question, one) for question in given.asked for part in parts_of(question) for one in each_name(part))
-    for question, part in parts:
-        if part.kind in {"other", "yes_no"} or not part.names or not part.matter or _answers_it(part, shown, kept):
-            continue
-        for one in shown:
-            title, head = one.source.title, one.source.text[:HEAD_CHARS]
-            if said := next((each for each in one.sentences if answers(part, each.text, title, head)), None):
-                pointed = PointedFact(sentences=(said.number - one.first,), question=0, sure=FOUND_BY_CODE)
-                fact = fact_of(pointed, one.source, one.spans, question, given.of.setting.language)
-                found += [(one.source.id, fact)] if fact else []
-    return found
