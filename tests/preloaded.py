@@ -15,14 +15,15 @@ import numpy  # noqa: E402, F401
 import socketio  # noqa: E402, F401
 import uvicorn  # noqa: E402, F401
 
+import agents.api.app_state  # noqa: E402
 import agents.api.mcp_server  # noqa: E402
+import agents.api.metrics  # noqa: E402
 import agents.cli.headless  # noqa: E402
 import agents.report.formats  # noqa: E402
 import agents.run_research  # noqa: E402
 import agents.team  # noqa: E402, F401
-import tests.jobs.worker_child  # noqa: E402, F401
-from agents.nlp.tokens import language_of  # noqa: E402
+import tests.jobs.worker_child  # noqa: E402
+import tests.warmed  # noqa: E402, F401
 
-language_of("Velsmar Brücke Kosten Winter")  # told by its letters: the model behind that takes a while to load
 gc.freeze()  # no process goes through it again
 gc.enable()

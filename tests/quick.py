@@ -4,6 +4,9 @@ The tests of the jobs themselves ask SQLite in its own thread, and processes tha
 """
 
 import functools
+import os
+import socket
+import ssl
 from collections.abc import Callable
 from typing import Any
 
@@ -41,7 +44,33 @@ def create_all(connection: sa.Connection) -> None:
         connection.exec_driver_sql(statement)
 
 
+def certificates() -> Callable[..., ssl.SSLContext]:
+    """Read whose certificates are believed once for all clients, which none of them changes: a fiftieth of a second each time."""
+    made = ssl.create_default_context
+    kept = functools.cache(lambda surroundings, given: made(**dict(given)))
+
+    def context(*purpose: Any, **given: Any) -> ssl.SSLContext:
+        surroundings = os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
+        return made(*purpose, **given) if purpose else kept(surroundings, tuple(sorted(given.items())))
+
+    return context
+
+
+def only_loopback() -> None:
+    """Fail any connection that leaves this machine."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        if isinstance(address, tuple) and str(address[0]) not in {"127.0.0.1", "::1", "localhost"}:
+            raise AssertionError(f"a test tried to reach {address}")
+        return connect(self, address)
+
+    socket.socket.connect = guarded  # type: ignore[method-assign,assignment]
+
+
 def install() -> None:
+    only_loopback()
+    ssl.create_default_context = certificates()
     aiosqlite.Connection._execute = at_once  # type: ignore[method-assign]
     schema.metadata.create_all = create_all  # type: ignore[method-assign,assignment]
     # All SQLite files of all tests share what was compiled: each engine would compile each statement for itself.

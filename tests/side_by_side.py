@@ -31,7 +31,7 @@ LONGEST = """
     tests/unit/test_headless_output.py tests/api/test_docs.py tests/research/test_truth.py
 """.split()
 """Files that take longest, measured; what begins last must not be what ends last."""
-HEAVY, MANY = ("litellm", "chainlit.server", "agents.api.routes"), 100
+HEAVY, MANY = ("litellm", "chainlit.server", "agents.api.routes", "tests.warmed"), 100
 """Libraries of whole seconds, loaded before the workers part where so many files are run, those of the chat among them."""
 STALLED_S = 240
 """Seconds without a word of any worker after which the run is given up: twice what one test may take."""
@@ -60,13 +60,19 @@ class Queue:
 
 
 class Told:
-    """A worker's way back: reports, a line each."""
+    """A worker's way back: reports, a line each. Of a test that passed only its call is told, and that it has ended."""
 
     def __init__(self, config, descriptor):
         self.config, self.descriptor = config, descriptor
 
     def pytest_runtest_logreport(self, report):
-        told = self.config.hook.pytest_report_to_serializable(config=self.config, report=report)
+        if report.passed and report.when == "setup":
+            return
+        told = {"nodeid": report.nodeid, "when": report.when, "outcome": report.outcome}
+        if report.passed:
+            report.keywords = {}  # some forty, and nobody looks at them
+        if not report.passed or report.when == "call":
+            told = report._to_json()
         data = json.dumps(told).encode() + b"\n"
         while data:
             data = data[os.write(self.descriptor, data) :]
@@ -151,12 +157,15 @@ def run(session, many):
                 *lines, left = (before + data).split(b"\n")
                 running[key.fd] = (pid, left)
                 for line in lines:
-                    report = hook.pytest_report_from_serializable(config=session.config, data=json.loads(line))
+                    told = json.loads(line)
+                    if told["when"] == "teardown":
+                        done.add(told["nodeid"])
+                        if told["outcome"] == "passed":
+                            continue
+                    report = pytest.TestReport._from_json(told)
                     if isinstance(report.longrepr, list):  # of a skipped test: file, line, reason
                         report.longrepr = tuple(report.longrepr)
                     hook.pytest_runtest_logreport(report=report)
-                    if report.when == "teardown":
-                        done.add(report.nodeid)
                 if not data:
                     chosen.unregister(key.fd)
                     os.close(key.fd)
