@@ -10,7 +10,7 @@ from pathlib import Path
 
 import httpcore2
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.core.errors import ConfigError, SourceError
@@ -285,7 +285,6 @@ def test_addresses_of_the_open_internet_are_public(address):
 
 
 @given(st.ip_addresses(v=4))
-@settings(max_examples=200, deadline=None)
 def test_no_private_address_passes_in_any_number_form(ip):
     number = int(ip)
     forms = [

@@ -6,7 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.web.html_text import read_html
@@ -159,7 +159,6 @@ def test_a_later_page_is_not_the_first():
 
 
 @given(st.text(max_size=60) | st.from_regex(r"https?://[a-zA-Z.%@:0-9]{0,20}/[ -~]{0,40}", fullmatch=True))
-@settings(max_examples=300, deadline=None)
 def test_any_text_has_a_key_that_is_its_own_key(text):
     assert canonical(canonical(text)) == canonical(text)
     assert isinstance(registrable_domain(text), str)

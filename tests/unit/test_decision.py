@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.contracts.finding import Finding
@@ -208,7 +208,6 @@ def test_a_flood_of_gaps_is_cut_to_what_can_be_judged():
     st.integers(1, 9),
     st.booleans(),
 )
-@settings(max_examples=100, deadline=None)
 def test_a_decision_can_always_be_stored_and_only_continues_within_every_bound(sufficient, gaps, left, round_, finish):
     found = decided(
         reflection=reflected(sufficient, tuple(gaps), ("q",)), left_s=left, iteration=round_, finishing=finish

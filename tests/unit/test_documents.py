@@ -10,7 +10,7 @@ from pathlib import Path
 
 import docx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.contracts.sources import SourceCard
@@ -247,7 +247,6 @@ def test_what_a_file_says_of_itself_is_kept_when_it_means_something(info, title,
 
 
 @given(st.binary(max_size=400))
-@settings(max_examples=50, deadline=None)
 def test_no_bytes_after_the_mark_of_a_pdf_do_more_than_fail(junk):
     with pytest.raises(SourceError):
         read(b"%PDF-1.7\n" + junk)
@@ -388,7 +387,6 @@ def test_what_is_no_text_is_refused_with_the_reason(body, said):
 @given(
     st.binary(max_size=300), st.sampled_from(["", "text/html", "application/json", "application/xml", "text/markdown"])
 )
-@settings(max_examples=100, deadline=None)
 def test_any_bytes_are_a_document_or_a_reason(body, content_type):
     with suppress(SourceError):
         assert read_here(body, content_type, "https://x.example/a").text.strip()

@@ -314,7 +314,7 @@ def test_a_long_report_is_set_in_seconds():
     assert len(docx.Document(io.BytesIO(to_docx(document))).tables[0].rows) == 301
 
 
-@settings(max_examples=25, deadline=None, database=None)
+@settings(max_examples=12, deadline=None, database=None)
 @given(st.text(min_size=1, max_size=60), st.text(min_size=1, max_size=60))
 def test_no_text_breaks_a_word_file(title, quote):
     document = written("Said.", title="T" + title, quote="Q" + quote)

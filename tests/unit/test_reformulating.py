@@ -1,7 +1,7 @@
 """Reformulated searches: telling words, broader, another angle, never the same search twice."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.research.reading.searching import reformulate
@@ -76,7 +76,6 @@ def test_there_are_three_and_they_count_from_one():
 
 
 @given(st.text(alphabet="abcé 2の中国,\"'ßÄ-:", max_size=40))
-@settings(max_examples=100, deadline=None)
 def test_no_wording_comes_twice(query):
     found = [reformulate(query, attempt) for attempt in (1, 2, 3)]
     made = [" ".join(text.casefold().split()) for text in (query, *found) if text]

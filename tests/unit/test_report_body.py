@@ -1,7 +1,7 @@
 """From what a writer wrote to the tree of a report, and back to Markdown without losing a word or a citation."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.contracts.body import Body, Heading, Listing, Paragraph, Quotation, Sentence, Table, Words
@@ -150,7 +150,6 @@ HOSTILE = st.lists(PIECES | st.text("ab .*_-#>|`$[](){}<>\\\n!1f~=", max_size=8)
 
 
 @given(MARKDOWN)
-@settings(max_examples=150, deadline=None)
 def test_reading_what_was_written_gives_the_same_sentences(markdown):
     body = read(markdown)
     once = markdown_of(body)
@@ -161,7 +160,6 @@ def test_reading_what_was_written_gives_the_same_sentences(markdown):
 
 
 @given(HOSTILE)
-@settings(max_examples=150, deadline=None)
 def test_no_stranger_becomes_a_link_and_no_unknown_fact_is_cited(markdown):
     body = read(markdown)
 
@@ -180,7 +178,6 @@ def test_no_stranger_becomes_a_link_and_no_unknown_fact_is_cited(markdown):
         max_size=5,
     )
 )
-@settings(max_examples=60, deadline=None)
 def test_every_mark_stays_with_its_sentence(rows):
     text = " ".join(words[:-1] + "".join(f" [{mark}]" for mark in marks) + words[-1] for words, marks in rows)
 
@@ -190,7 +187,6 @@ def test_every_mark_stays_with_its_sentence(rows):
 
 
 @given(st.text(max_size=200))
-@settings(max_examples=60, deadline=None)
 def test_sentences_cover_a_line(text):
     line = " ".join(text.split())
     found = sentences([Glyph(char) for char in line])
@@ -225,7 +221,6 @@ def test_a_sentence_cites_three_sources_at_most_and_several_facts_of_one_count_o
 
 
 @given(HOSTILE)
-@settings(max_examples=60, deadline=None)
 def test_what_is_in_form_stays_as_it_is(markdown):
     once = settled(read(markdown))
 

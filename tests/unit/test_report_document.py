@@ -4,7 +4,7 @@ import re
 import tomllib
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.contracts.fact import Insights
@@ -516,7 +516,6 @@ def outcomes(draw):
 
 
 @given(outcomes())
-@settings(max_examples=80, deadline=None)
 def test_any_outcome_gives_a_valid_document(outcome):
     document = build("job", outcome, Actual(), engine="e", reasons=True)
 
@@ -534,7 +533,6 @@ def test_any_outcome_gives_a_valid_document(outcome):
 
 
 @given(outcomes())
-@settings(max_examples=40, deadline=None)
 def test_the_text_cites_what_its_sentences_cite(outcome):
     document = build("job", outcome, Actual(), engine="e", reasons=True)
 
@@ -547,7 +545,6 @@ def test_the_text_cites_what_its_sentences_cite(outcome):
 
 
 @given(st.lists(st.sampled_from(FACTS), min_size=1, max_size=3, unique=True), PROSE)
-@settings(max_examples=40, deadline=None)
 def test_no_quote_is_lost(facts, noise):
     text = f"Ice held.{''.join(f'[#{fact.id}]' for fact in facts)}\n\n{known_only(noise, facts)}"
     leaf = Finding(

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agents.contracts.report import Quote, Reference
@@ -226,7 +226,6 @@ def test_an_address_with_another_scheme_is_text(url):
 @example("[<]")
 @example("[=]")
 @example("[\\A]")
-@settings(max_examples=80, deadline=None)
 def test_foreign_words_are_shown_letter_by_letter(text):
     line = " ".join(text.split())
     if not re.search("[\u202a-\u202e\u2066-\u2069\u2028\u2029]", line):
@@ -299,7 +298,6 @@ def test_a_source_page_links_only_to_the_web():
 
 
 @given(st.text(max_size=120), st.lists(st.tuples(st.integers(0, 140), st.integers(0, 140)), max_size=4))
-@settings(max_examples=60, deadline=None)
 def test_a_source_page_shows_every_word_once(text, quotes):
     page = source_page("T", text, quotes, 0)
     shown = html.unescape(re.sub(r"<[^>]+>", "", page[page.index("<section") : page.index("</section>")]))

@@ -5,7 +5,7 @@ from io import BytesIO
 
 import pytest
 from docx import Document
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pypdf import PdfReader
 
@@ -36,7 +36,6 @@ def with_verdicts(report: ReportDocument, verdicts: list[str]) -> ReportDocument
     return ReportDocument.model_validate(data)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.sampled_from(VERDICTS), min_size=12, max_size=12))
 def test_the_head_counts_what_is_listed(verdicts: list[str]) -> None:
     report = with_verdicts(document(), verdicts)
@@ -48,7 +47,6 @@ def test_the_head_counts_what_is_listed(verdicts: list[str]) -> None:
     assert counts["verified"] <= counts["judged"] <= counts["sentences"]
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(STANCES), st.sampled_from(("a", "b", "c"))), max_size=9))
 def test_a_claims_row_counts_each_quote_once_as_it_is_listed(given_: list[tuple[str, str]]) -> None:
     evidence = tuple(

@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.research.loop.topics import Dispatched, Topics, repeated
@@ -102,7 +102,6 @@ def test_huge_topics_are_survived():
 
 
 @given(TOPICS, TOPICS)
-@settings(max_examples=150, deadline=None)
 def test_comparing_is_symmetric_and_a_topic_repeats_itself(one, other):
     assert bool(repeated(one, [other])) == bool(repeated(other, [one])) or not (one.strip() and other.strip())
     if one.strip():

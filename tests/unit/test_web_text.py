@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.nlp.lang import spans
@@ -40,7 +40,6 @@ def test_bytes_are_read_in_the_encoding_that_they_are_in(case):
     st.binary(max_size=200),
     st.sampled_from([None, "utf-8", "text/html; charset=nonsense", "gb2312", "rot13", "utf-16"]),
 )
-@settings(max_examples=60, deadline=None)
 def test_no_bytes_make_decoding_fail(raw, declared):
     assert isinstance(decode(raw, declared), str)
 
@@ -261,7 +260,6 @@ def test_a_line_written_between_invisible_characters_is_dropped():
 
 
 @given(st.text(max_size=300))
-@settings(max_examples=60, deadline=None)
 def test_any_text_is_read_as_markdown_and_cut_into_sentences(text):
     found = read_markdown(text, "x")
 
