@@ -33,22 +33,18 @@ def test_from_a_broad_question_to_a_quote_in_its_source(server, tab, shots):
     first.sees("Leaves this computer")
     assert first.page.locator(".ds-setup").inner_text().count("Nothing") == 1
     assert first.page.locator("button", has_text="A question that is too broad").count() == 1
-    first.shot("01-first")
 
     first.say(BROAD)
     first.sees("I can't research that well as one question yet.")
     first.page.wait_for_selector(".ds-opt")
     assert first.page.locator(".ds-opt").count() >= 2
-    first.shot("02-too-broad")
 
     first.say(PHRASE)
     first.sees("Nothing was searched and nothing was spent.")
-    first.shot("03-too-early")
 
     first.say(FEASIBLE)
     first.sees("It binds exactly this draft.")
     first.page.wait_for_selector(".ds-contract")
-    first.shot("04-contract")
 
     first.say(f"What happens when I type {PHRASE}?")
     first.sees("Not started. Type only:")
@@ -63,7 +59,6 @@ def test_from_a_broad_question_to_a_quote_in_its_source(server, tab, shots):
     first.page.wait_for_selector("[data-job=running]")
     first.say("how is it going?")
     first.sees("parts have delivered")
-    first.shot("05-live")
 
     first.say(PHRASE)
     first.sees("Nothing was started twice.")
@@ -77,7 +72,6 @@ def test_from_a_broad_question_to_a_quote_in_its_source(server, tab, shots):
 
     for tab_ in (first, second):
         tab_.page.wait_for_selector(QUOTE_LINK, timeout=90_000)
-    first.shot("06-report")
     second.close()
 
     chip = first.page.locator(QUOTE_LINK).first
@@ -86,7 +80,6 @@ def test_from_a_broad_question_to_a_quote_in_its_source(server, tab, shots):
     popup = first.page.locator(".ds-pop mark")
     popup.wait_for()
     assert len(popup.inner_text()) > 10
-    first.shot("07-quote-card")
 
     with first.context.expect_page() as opened:
         first.page.locator(".ds-pop a", has_text="Open in context").click()
@@ -94,7 +87,6 @@ def test_from_a_broad_question_to_a_quote_in_its_source(server, tab, shots):
     marked = source.locator("#quote")
     marked.wait_for()
     assert marked.is_visible()
-    source.screenshot(path=shots / "08-stored-copy.png")
 
     first.page.bring_to_front()
     first.page.reload()
@@ -114,7 +106,6 @@ def test_a_narrower_question_is_picked_on_its_card(tab):
     page.page.locator(".ds-opt").first.click()
     page.page.get_by_role("button", name="Use these").click()
     page.page.wait_for_selector(".ds-contract")
-    page.shot("09-picked")
 
 
 def test_a_run_is_stopped_by_a_word(tab, server):
@@ -128,7 +119,6 @@ def test_a_run_is_stopped_by_a_word(tab, server):
     page.sees("no report was written")
     page.page.wait_for_selector("[data-job=cancelled]")
     server.pace(0)
-    page.shot("10-stopped")
 
 
 def test_on_a_phone_the_message_can_be_sent(tab):
@@ -139,7 +129,6 @@ def test_on_a_phone_the_message_can_be_sent(tab):
     page.page.keyboard.insert_text("6 minutes")
     page.page.locator("#chat-submit:not([disabled])").wait_for()
     box = page.page.locator("#chat-submit").bounding_box()
-    page.shot("11-phone")
     assert page.wide() <= 0
     assert box is not None
     assert box["x"] + box["width"] <= 360 - 8
@@ -173,7 +162,6 @@ def test_a_killed_server_goes_on_with_its_run_and_one_asked_to_stop_stops_within
         server.pace(0)
         page.page.wait_for_selector("[data-job=done]", timeout=90_000)
         page.sees("References")
-        page.shot("12-restarted")
 
         # And a server that is asked to stop in the middle of a run stops within seconds.
         server.pace(60.0)

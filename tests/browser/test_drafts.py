@@ -48,7 +48,6 @@ def test_branches_are_edited_on_the_card_and_the_phrase_binds_what_it_shows(tab,
     draft(page, 5)
     assert page.card.get_by_role("treeitem").count() == before
     seen.add(hash_of(page))
-    page.shot("20-edited")
 
     page.card.get_by_role("button", name="Undo").click()
     draft(page, 6)

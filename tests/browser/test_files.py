@@ -13,14 +13,12 @@ def test_a_pdf_that_is_dropped_in_is_cited_by_its_page(tab, server):
     page.drops(str(NOTE), str(SCAN))
     page.sees("“scanned.pdf” was not added: it is a scan without text.")
     page.sees("smi-temperature-note-2025.pdf")
-    page.shot("60-files")
     assert page.page.locator("[data-step-type=user_message] .bg-accent:visible").count() == 0
 
     page.drafts(WARM)
     limits = page.card.inner_text()
     assert "2 pages" in limits.partition("smi-temperature-note-2025.pdf")[2]
     assert "invented" not in limits
-    page.shot("61-contract-with-files")
     page.say(PHRASE)
     page.reads()
     page.page.locator(QUOTE_LINK).first.click()
@@ -28,7 +26,6 @@ def test_a_pdf_that_is_dropped_in_is_cited_by_its_page(tab, server):
     said = page.page.locator(".ds-pop").inner_text()
     assert "From your files" in said
     assert "p. 1" in said
-    page.shot("62-quote-of-a-file")
     with page.context.expect_page() as opened:
         page.page.locator(".ds-pop a", has_text="Open in context").click()
     opened.value.locator("mark#quote, #quote mark, #quote").first.wait_for()
@@ -46,7 +43,6 @@ def test_settings_are_set_once_and_hold_after_a_reload(tab):
     dialog.locator("#time").click()
     page.page.get_by_role("option", name="10 minutes").click()
     dialog.locator("#exclude").fill("bargain-press.example")
-    page.shot("63-settings")
     dialog.get_by_role("button", name="Confirm").click()
     page.sees("It holds from your next question on")
     try:
@@ -56,7 +52,6 @@ def test_settings_are_set_once_and_hold_after_a_reload(tab):
         assert "10 min" in card
         assert "never bargain-press.example" in card
         assert card.count("from your settings") == 2
-        page.shot("64-from-settings")
     finally:
         page.page.locator("#chat-settings-open-modal").click()
         dialog.locator("#time").click()

@@ -35,7 +35,6 @@ def test_what_a_question_found_is_used_by_its_neighbour_opened_and_forgotten(tab
 
     page.drafts(f"/research {NEIGHBOUR}")
     assert page.card.get_by_text("known from earlier research").count() == 1
-    page.shot("66-known-plan")
     report = reported(page, 2)
     assert "known since" in report.inner_text()
     assert "Taken over from earlier research" in report.inner_text()
@@ -44,7 +43,6 @@ def test_what_a_question_found_is_used_by_its_neighbour_opened_and_forgotten(tab
     quote = page.page.locator(".ds-pop", has=page.page.locator("mark", has_text="closed by ice on 12 days"))
     quote.wait_for()
     assert "known since" in quote.inner_text()
-    page.shot("67-reused")
     page.page.keyboard.press("Escape")
 
     page.say("What do I know about the Orvane ferry?")
@@ -63,7 +61,6 @@ def test_what_a_question_found_is_used_by_its_neighbour_opened_and_forgotten(tab
     known.locator(".facts > li").first.wait_for()
     before = known.locator(".facts > li").count()
     known.set_viewport_size({"width": 360, "height": 800})
-    page.shots.joinpath("70-known.png").write_bytes(known.screenshot(full_page=True))
     known.locator("summary").first.click()
     known.get_by_role("button", name="This fact").first.click()
     known.get_by_text("Forgotten for good: 1 thing.").wait_for()
@@ -91,7 +88,6 @@ def test_what_a_question_found_is_used_by_its_neighbour_opened_and_forgotten(tab
     page.page.locator("#command-memory").wait_for()
     box = page.page.locator("#chat-submit").bounding_box()
     assert box["x"] + box["width"] < 360
-    page.shot("71-command")
     page.page.locator("#command-memory").click()  # takes it back
     page.say("What do I know about the Orvane ferry?")
     page.sees("Earlier research says nothing of that")

@@ -113,7 +113,6 @@ def test_the_evidence_panel_holds_sources_claims_and_how_it_was_made(report):
     assert "Forecast" in figures
     assert "–" in figures.split("Sources read")[1].split("\n")[0]
     panel.get_by_role("tab", name="Claims").click()
-    report.shot("40-claims")
     report.page.locator("#side-view-title button, [aria-label='Close'], #side-view-title").first.press("Enter")
 
 
@@ -164,7 +163,6 @@ def test_titles_that_hold_html_or_markdown_stay_text(tab, server):
     assert page.page.locator("a[href^='javascript:']").count() == 0
     assert page.page.locator("b", has_text="log").count() == 0
     assert page.outside() == {}
-    page.shot("41-hostile")
 
 
 def test_a_report_of_two_hundred_sources_is_read_and_filtered(tab, report):

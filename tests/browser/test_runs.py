@@ -32,12 +32,10 @@ def test_a_branch_is_reached_by_keyboard_and_stopped_and_the_report_says_so(tab,
     branch.hover()
     branch.get_by_role("button", name="Stop part 2").click()
     page.sees("Stop part 2? What it has found is kept")
-    page.shot("30-asked")
     page.page.get_by_role("button", name="Stop it").click()
 
     page.page.wait_for_selector(".ds-nd[data-state=stopped]")
     page.sees("Change 1 to the contract: branch 2")
-    page.shot("31-stopped-branch")
     branch.hover()
     branch.get_by_role("button", name="Try part 2 again").click()
     page.sees("Change 2 to the contract: branch 2")
@@ -57,7 +55,6 @@ def test_a_branch_is_reached_by_keyboard_and_stopped_and_the_report_says_so(tab,
     page.reads()
     assert "Partial report" in page.page.locator(".ds-report header").inner_text()
     page.sees("1 stopped")
-    page.shot("32-partial")
 
 
 def test_a_paused_run_says_so_on_its_card_and_goes_on_at_a_click(tab, server):
@@ -69,7 +66,6 @@ def test_a_paused_run_says_so_on_its_card_and_goes_on_at_a_click(tab, server):
     assert "Paused. Nothing is searched or paid for until you resume." in rests.inner_text()
     assert page.page.locator("#chat-input").get_attribute("placeholder").startswith("Ask how it is going")
     page.page.locator(".ds-run").last.scroll_into_view_if_needed()
-    page.shot("33-paused")
     rests.get_by_role("button", name="Resume").click()
 
     server.pace(0)
@@ -85,7 +81,6 @@ def test_a_stopped_run_writes_from_what_it_found_at_a_click(tab, server):
     page.page.wait_for_selector("[data-job=cancelled]")
     page.sees("What was found is kept.")
     page.page.get_by_role("button", name="Write from these findings").last.scroll_into_view_if_needed()
-    page.shot("36-stopped")
     assert page.page.get_by_role("button", name="Try again", exact=True).last.is_visible()
     server.pace(0)
     page.page.get_by_role("button", name="Write from these findings").last.click()
@@ -96,7 +91,6 @@ def test_a_stopped_run_writes_from_what_it_found_at_a_click(tab, server):
     page.page.locator("[data-job=done]").first.wait_for()
     assert page.page.locator("[data-job=done]").count() == 1  # open, or folded to a line where nothing is missing
     assert findings(page) == {}
-    page.shot("37-written")
 
 
 @pytest.mark.parametrize("cut", [0, 200, 400, "once it is shown"])
