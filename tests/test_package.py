@@ -104,15 +104,17 @@ runpy.run_module("agents", run_name="__main__")
 """
 
 
-@pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
-def test_a_question_is_answered_without_what_windows_lacks_in_any_locale_and_folder(tmp_path, locale):
-    """Cases 28 and 29 of the second collection, as far as they can be simulated: no POSIX modules, no signals."""
+def test_a_question_is_answered_without_what_windows_lacks_in_any_locale_and_folder(tmp_path):
+    """Cases 28 and 29 of the second collection, as far as they can be simulated: no POSIX modules, no signals.
+
+    In the locale that knows least: all other tests start programs in one that knows everything.
+    """
     (tmp_path / "library").mkdir()
     (tmp_path / "library" / "dam.md").write_text(
         "# Orvelle dam\n\nThe Orvelle dam was closed in 1987 after a crack.\n", "utf-8"
     )
     surroundings = os.environ | {
-        "LC_ALL": locale, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "DOSSIER_MODEL": "offline", "RETRIEVER": "library",
+        "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "DOSSIER_MODEL": "offline", "RETRIEVER": "library",
         "DOSSIER_DATA_DIR": str(tmp_path / "what? 100% #é"),
     }  # fmt: skip
     code = [sys.executable, "-c", WITHOUT, "When was the Orvelle dam closed?", str(tmp_path / "library")]

@@ -168,7 +168,7 @@ def _rss_mb():
 
 
 async def test_c39_a_process_does_not_grow_with_its_jobs(tmp_path):
-    """The shorter form: 40 jobs; every fifth reader goes away in the middle, every seventh job is cancelled."""
+    """The shorter form: 30 jobs; every fifth reader goes away in the middle, every seventh job is cancelled."""
 
     async def page(text):
         await asyncio.sleep(0)
@@ -179,7 +179,7 @@ async def test_c39_a_process_does_not_grow_with_its_jobs(tmp_path):
 
     levels, sizes = [], []
     async with opened(tmp_path, bench_of(root), workers=4, per_user=4, policy={"remembered": 10}) as kept:
-        for batch in range(4):
+        for batch in range(3):
             jobs = [await kept.start(owner=f"user{n}") for n in range(10)]
             readers = []
             for n, job in enumerate(jobs):

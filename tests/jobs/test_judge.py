@@ -41,10 +41,10 @@ def judged(verdicts, made):
     return bench
 
 
-async def test_what_the_judge_sends_back_is_blocked_and_readable_until_it_is_released(tmp_path, url):
+async def test_what_the_judge_sends_back_is_blocked_and_readable_until_it_is_released(tmp_path):
     made = []
     bench = judged(["request_changes"], made)
-    async with opened(tmp_path, bench, url=url) as kept:
+    async with opened(tmp_path, bench) as kept:
         job = await kept.start(owner="ann")
         await until(lambda: job.status == "blocked", 30)
         assert job.blocked_reason == "needs_rework"
@@ -74,9 +74,9 @@ async def test_it_waits_for_its_release_over_a_restart_and_is_released_from_anot
     assert made == ["read", "written"]
 
 
-async def test_a_rework_writes_anew_from_what_was_read_and_is_judged_again(tmp_path, url):
+async def test_a_rework_writes_anew_from_what_was_read_and_is_judged_again(tmp_path):
     made = []
-    async with opened(tmp_path, judged(["request_changes", "approve"], made), url=url) as kept:
+    async with opened(tmp_path, judged(["request_changes", "approve"], made)) as kept:
         job = await kept.start(owner="ann")
         await until(lambda: job.status == "blocked" and job.ended.is_set(), 30)
         again = await kept.jobs.order(job, "rework")
@@ -120,9 +120,9 @@ async def test_a_command_whose_process_died_before_it_was_done_is_done_by_the_ne
         assert await kept.jobs.store.answered(number) == "done"
 
 
-async def test_whoever_only_waits_for_the_end_gets_the_report_and_does_not_wait_for_the_release(tmp_path, url):
+async def test_whoever_only_waits_for_the_end_gets_the_report_and_does_not_wait_for_the_release(tmp_path):
     made, seen = [], []
-    async with opened(tmp_path, judged(["request_changes"], made), url=url) as kept:
+    async with opened(tmp_path, judged(["request_changes"], made)) as kept:
         job = await kept.start(owner="ann")
         async with asyncio.timeout(30):
             async for numbered in job.follow(attended=True):

@@ -3,32 +3,39 @@
 import json
 import os
 
+import pytest
+
 from tests.conftest import ROOT
 from tests.forked import Module, command
 
 QUESTION = "How much carbon do the planted eelgrass meadows of Tolven Bay bury each year?"
 
 
-def test_a_reader_who_stops_reading_does_not_stop_the_research(tmp_path):
-    out = tmp_path / "report.md"
-    os.mkfifo(tmp_path / "pipe")
-    process = Module("agents", "run", QUESTION, "--out", str(out), out=tmp_path / "pipe", cwd=ROOT)
-    with (tmp_path / "pipe").open() as pipe:
+@pytest.fixture(scope="module")
+def first(tmp_path_factory):
+    """The folder of a run whose reader left after one line."""
+    folder = tmp_path_factory.mktemp("first")
+    os.mkfifo(folder / "pipe")
+    written = ("--out", str(folder / "report.md"), "--json", str(folder / "report.json"))
+    process = Module("agents", "run", QUESTION, *written, out=folder / "pipe", cwd=ROOT)
+    with (folder / "pipe").open() as pipe:
         pipe.readline()
-
     process.wait(100)
+    return folder
 
-    assert "## References" in out.read_text("utf-8")
+
+def test_a_reader_who_stops_reading_does_not_stop_the_research(first):
+    assert "## References" in (first / "report.md").read_text("utf-8")
 
 
-def test_an_earlier_job_is_run_anew_and_gone_on_from(tmp_path):
+def test_an_earlier_job_is_run_anew_and_gone_on_from(first, tmp_path):
     def run(*arguments):
         out = tmp_path / "report.json"
         done = command(tmp_path, "run", *arguments, "--json", str(out))
         assert done.returncode in {0, 3}, done.stderr
         return json.loads(out.read_text("utf-8"))
 
-    first = run(QUESTION)
+    first = json.loads((first / "report.json").read_text("utf-8"))
     again = run("--refresh", first["job_id"][:12])
     assert again["contract"]["queries"] == first["contract"]["queries"]
     assert (again["since"]["use"], again["since"]["job_id"]) == ("refresh", first["job_id"])

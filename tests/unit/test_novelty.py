@@ -5,7 +5,7 @@ import time
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.research.loop.success import NOTES_KEPT, below, explain, novelty
@@ -133,13 +133,12 @@ def test_s2_nfr_02_novelty_takes_milliseconds_in_any_script(script):
             took(lambda: novelty(text[:50_000], text[-100_000:])),
             took(lambda: {text[at : at + 2] for at in range(len(text))}),
         )
-        for _ in range(5)
+        for _ in range(3)
     ]
     assert min(one for one, _ in pairs) < 4 * min(stick for _, stick in pairs)
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
-@settings(max_examples=150, deadline=None)
 def test_novelty_is_a_share_and_nothing_is_new_twice(findings, notes):
     assert 0.0 <= novelty(findings, notes) <= 1.0
     assert novelty(findings, findings) == 0.0 or not findings.strip()
