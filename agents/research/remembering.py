@@ -4,6 +4,7 @@ The work of the last step of a job. Done twice it changes nothing; met again, a 
 verdict; what its page no longer says is never used again.
 """
 
+import asyncio
 import contextlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -116,23 +117,28 @@ class Remembering:
         for card in cards.values():
             with contextlib.suppress(SourceError):
                 texts[card.id] = await self.texts.get(card.text_hash)
-        where: dict[str, str] = {}
-        for card in cards.values():  # the address under which a text is known: a copy elsewhere is the same source
-            known = await self.store.get(self.owner, Selection(text_hash=card.text_hash, kinds=("fact",)), 1)
-            where[card.id] = canonical(next((one.source.url for one in known if one.source), card.url))
+        # The address under which a text is known: a copy elsewhere is the same source.
+        copies = [Selection(text_hash=card.text_hash, kinds=("fact",)) for card in cards.values()]
+        known = await asyncio.gather(*(self.store.get(self.owner, one, 1) for one in copies))
+        where = {
+            card.id: canonical(next((one.source.url for one in same if one.source), card.url))
+            for card, same in zip(cards.values(), known, strict=True)
+        }
         for part in parts:
             for fact in part.facts:
                 if fact.source_id in texts:
                     self._fact(fact, cards[fact.source_id], texts[fact.source_id], where[fact.source_id])
             self._readings(part)
-        for kind, url, text, sure in raised(outcome, parts):
-            said = text if url else await self._as_known(kind, text)
+        found = list(raised(outcome, parts))
+        words = await asyncio.gather(*(self._as_known(kind, text) for kind, _, text, _ in found))
+        for (kind, url, _, sure), said in zip(found, words, strict=True):
             self._add(kind, url, said, confidence=sure, topics=(url,) if url else ())
         for plan, top in zip(outcome.contract.plans, outcome.findings, strict=False):
             self._add("plan", "", plan.query, plan=as_run(plan, top))
-        for claim in outcome.truth.claims:
+        claims = outcome.truth.claims
+        words = await asyncio.gather(*(self._as_known("claim", claim.text) for claim in claims))
+        for claim, text in zip(claims, words, strict=True):
             facts = tuple(one.fact_id for one in claim.evidence)
-            text = await self._as_known("claim", claim.text)
             self._add("claim", "", text, claim.verdict, confidence=claim.confidence, facts=facts)
         before = {one.id: one for one in await self.store.get(self.owner, Selection(ids=tuple(self.items)), 10_000)}
         items = {key: merged(before.get(key), item) for key, item in self.items.items()}
@@ -144,6 +150,8 @@ class Remembering:
 
     async def _as_known(self, kind: MemoryKind, text: str) -> str:
         """Give the words in which a claim or question is known, where it is: what is said of it later is of the same."""
+        if kind == "link":
+            return text
         near = await self.store.search(self.owner, text, Selection(kinds=(kind,)), 4)
         return next((one.text for one in near if repeated(text, [one.text])), text)
 
@@ -167,21 +175,23 @@ class Remembering:
     ) -> tuple[Contradiction, ...]:
         """Hold new facts against those of other sources, and note both sides where code sees them contradict."""
         found: list[Contradiction] = []
-        for new in list(items.values()):
-            if new.kind != "fact" or new.id in before or new.source is None:
+        facts = [
+            (one, one.source) for one in items.values() if one.kind == "fact" and one.id not in before and one.source
+        ]
+        among = Selection(kinds=("fact",))
+        known = await asyncio.gather(*(self.store.search(self.owner, new.text, among, 4) for new, _ in facts))
+        for (new, source), one in ((fact, one) for fact, near in zip(facts, known, strict=True) for one in near):
+            old = items.get(one.id, one)
+            if one.verdict not in REUSABLE or not old.fact or not old.source or old.source.url == source.url:
                 continue
-            for one in await self.store.search(self.owner, new.text, Selection(kinds=("fact",)), 4):
-                old = items.get(one.id, one)
-                if one.verdict not in REUSABLE or not old.fact or not old.source or old.source.url == new.source.url:
-                    continue
-                if held_against(new.text, old.fact, old.source, self.language).stance != "contradicts":
-                    continue
-                for side, other in ((new, old), (old, new)):
-                    side = items.get(side.id, side)
-                    against = tuple(dict.fromkeys((*side.against, other.id)))
-                    items[side.id] = side.model_copy(update={"against": against})
-                titles = {"new_title": new.source.title, "old_title": old.source.title}
-                found.append(Contradiction(new=new.text, old=old.text, since=old.since[:10], **titles))
+            if held_against(new.text, old.fact, old.source, self.language).stance != "contradicts":
+                continue
+            for side, other in ((new, old), (old, new)):
+                side = items.get(side.id, side)
+                against = tuple(dict.fromkeys((*side.against, other.id)))
+                items[side.id] = side.model_copy(update={"against": against})
+            titles = {"new_title": source.title, "old_title": old.source.title}
+            found.append(Contradiction(new=new.text, old=old.text, since=old.since[:10], **titles))
         return tuple(found)
 
     def _add(self, kind: MemoryKind, where: str, text: str, verdict: Standing = "quoted", **fields: object) -> str:
