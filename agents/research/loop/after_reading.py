@@ -111,6 +111,9 @@ def verdict_line(claim: Claim) -> str:
 
 def touching(claims: Sequence[Claim], finding: Finding) -> tuple[str, ...]:
     """Give the lines of those claims that a section has to agree with, because its facts speak to them."""
-    held = {fact.id for fact in finding.facts}
-    moved = (claim for claim in claims if claim.verdict in MOVED)
-    return tuple(verdict_line(claim) for claim in moved if any(one.fact_id in held for one in claim.evidence))
+    return tuple(verdict_line(claim) for claim in claims if claim.verdict in MOVED and touches(claim, finding))
+
+
+def touches(claim: Claim, finding: Finding) -> bool:
+    """Tell whether facts of a section speak to a claim."""
+    return not {fact.id for fact in finding.facts}.isdisjoint(one.fact_id for one in claim.evidence)

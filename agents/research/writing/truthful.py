@@ -16,7 +16,7 @@ from agents.core.time_policy import REWRITE_SHARE
 from agents.report.document import build
 from agents.research.challenge.challenge import Challenged
 from agents.research.challenge.claim_ledger import ClaimDone, Thresholds, gates
-from agents.research.loop.after_reading import MOVED, verdict_line
+from agents.research.loop.after_reading import MOVED, touches, verdict_line
 from agents.research.reading.searching import LeafGiven, Setting
 from agents.research.reading.shortlisting import domain_of
 from agents.research.run_context import RunContext
@@ -44,7 +44,7 @@ async def rewritten(
         chosen: list[tuple[Finding, list[ClaimDone]]] = []
         titles = tuple(part.title for part in finding.walk() if part.role == "leaf" and part.markdown)
         for part in finding.walk():
-            touching = [done for done in moved if _touches(part, done)]
+            touching = [done for done in moved if touches(done.claim, part)]
             if all(verdict_line(done.claim) in part.verdicts for done in touching):
                 continue
             if part.role != "leaf" or not part.markdown or len(chosen) >= room or ctx.left == 0:
@@ -56,11 +56,6 @@ async def rewritten(
         room -= len(changed)
         after.append(_replaced(finding, changed))
     return tuple(after)
-
-
-def _touches(part: Finding, done: ClaimDone) -> bool:
-    held = {fact.id for fact in part.facts}
-    return any(evidence.fact_id in held for evidence in done.claim.evidence)
 
 
 def _to_rewrite(part: Finding, touching: list[ClaimDone], titles: Sequence[str], brief: Brief) -> SectionGiven:

@@ -16,7 +16,6 @@ from agents.contracts.verification import SentenceCheck, SentenceNote, Verified,
 from agents.core.errors import StepFailed
 from agents.core.port import Ctx, computed
 from agents.core.role import RoleAnswer
-from agents.nlp.lang import spans
 from agents.nlp.tokens import content_words
 from agents.research.run_context import RunContext
 from agents.roles import VERIFIER
@@ -73,19 +72,13 @@ def _verdict(
     words = unattributed(text, behind)
     told_by = [name for card in behind for name in (card.site, card.author, card.title) if name]
     quotes = [fact.quote for fact in held]
-    if any(_stands(words, quote) for quote in quotes) or quotes_alone(words, quotes, told_by, language):
+    if quotes_alone(words, quotes, told_by, language):
         return "supported", "quoted word for word", True
     found = carried(words, [*quotes, *named(behind)], language=language, context=[card.title for card in behind])
     if found.verdict == "supported" and len(held) > 1 and _mixed(words, held, cards, language):
         return "unsupported", reason_of("mixed", language), True
     sure = found.binding or (found.verdict == "supported" and found.score >= SURE)
     return found.verdict, found.reasons[0] if found.reasons else "", sure
-
-
-def _stands(sentence: str, quote: str) -> bool:
-    """Tell whether a sentence is a whole one of a quote, word for word."""
-    said = {" ".join(quote[one.start : one.end].split()).rstrip(" .") for one in spans(quote)}
-    return " ".join(sentence.split()).rstrip(" .") in said
 
 
 def _mixed(sentence: str, held: Sequence[Fact], cards: Mapping[str, SourceCard], language: str) -> bool:
