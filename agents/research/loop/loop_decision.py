@@ -194,7 +194,7 @@ class LoopSettings(Frozen):
 
 
 def topic_of(child: Leaf | Node) -> str:
-    """Name what a child is about, for the ledger of dispatched topics."""
+    """Name what a child is about, for the ledger of dispatched topics and for failed attempts at it."""
     return (child.questions[0] if child.questions else child.objective) if isinstance(child, Leaf) else child.objective
 
 

@@ -23,7 +23,7 @@ from agents.core.port import Ctx
 from agents.nlp import lang
 from agents.nlp.tokens import TOKEN, language_of, stem, stop_words
 from agents.research.challenge.claim_ledger import Thresholds
-from agents.research.loop.loop_decision import LoopSettings
+from agents.research.loop.loop_decision import LoopSettings, topic_of
 from agents.research.run_context import RunContext, Searched
 from agents.research.steering import CUT
 from agents.search.scope_filter import fuse
@@ -89,11 +89,6 @@ def _same(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def sub_question(leaf: Leaf) -> str:
-    """Name what a leaf's failed searches are counted under."""
-    return leaf.questions[0] if leaf.questions else leaf.objective
-
-
 def sub_questions(leaf: Leaf) -> tuple[str, ...]:
     """Give the questions that a leaf has to answer."""
     return leaf.spec.questions if leaf.spec else leaf.questions or (leaf.objective,)
@@ -149,7 +144,7 @@ class LeafGiven(Frozen):
     @property
     def failures(self) -> int:
         """Searches for its sub-question that failed in earlier tries."""
-        key = sub_question(self.leaf)
+        key = topic_of(self.leaf)
         return sum(entry.attempts for entry in self.tried if entry.key == key and entry.status != "complete")
 
 
@@ -274,7 +269,7 @@ async def search_for(ctx: Ctx, context: RunContext, given: LeafGiven, deadline: 
         return made
     answered = made.failed < len(made.records)
     status: RetryStatus = "complete" if answered else "exhausted" if failed >= MAX_ATTEMPTS else "pending"
-    return made._replace(attempts=(RetryEntry(key=sub_question(leaf), attempts=failed, status=status),))
+    return made._replace(attempts=(RetryEntry(key=topic_of(leaf), attempts=failed, status=status),))
 
 
 def query_of(setting: Setting, text: str) -> SearchQuery:
