@@ -133,6 +133,8 @@ export const WORDS = {
       'Das kam nicht beim Server an. Versuchen Sie es noch einmal, oder schreiben Sie es in das Nachrichtenfeld.',
     '{questions} taken over.': '{questions} übernommen.',
     'Drafting a plan from these.': 'Daraus wird ein Plan entworfen.',
+    'Or answer below. Nothing starts before you have seen the plan.':
+      'Oder antworten Sie unten. Nichts beginnt, bevor Sie den Plan gesehen haben.',
     '{n} chosen. Nothing starts yet.': '{n} gewählt. Noch beginnt nichts.',
     'Tick one or more, or type a number. Or write your own question below.':
       'Kreuzen Sie eine oder mehrere an, oder tippen Sie eine Nummer. Oder schreiben Sie unten Ihre eigene Frage.',

@@ -202,7 +202,8 @@ def scope_card(scope: ScopingState, words: ChatTexts, usual: PastRun) -> Props:
         "points": [one for one in scope.open_questions if one not in said and one not in told],
         # What any of the narrower questions probably takes: `about 1 minute · free`.
         "takes": f"{words('about', figure=time) if time[:1].isdecimal() else time} · {words.price(usual.cost_usd)}",
-        "ready": scope.ready,
+        # Said by a button where nothing is too broad, but the manager would still like to know something.
+        "as_it_stands": words("button_as_it_stands") if scope.feasible and not scope.ready else "",
         # Until the talk has moved on.
         "active": True,
     }

@@ -119,7 +119,7 @@ class Conversation(RunTalk):
     async def _not_yet(self) -> None:
         """Say what is missing for a start, with the choices in sight again."""
         await self.show(Refuse(talk.not_started(self.state.scope, self.words)))
-        if splits_of(self.state.scope):
+        if self.state.scope.feasible or splits_of(self.state.scope):
             await self.show_scope()
 
     # ---- a draft on the table
@@ -171,6 +171,12 @@ class Conversation(RunTalk):
                 await self._turn(talk.chosen(said, splits, self.words))
             case Edit():
                 await self.edit(said)
+            case Wish(name="agree") if self.state.scope.open_questions and self.team.engine.reasons:
+                await self._turn(text)  # most likely a yes to what the manager asked
+            case Wish(name="begin" | "agree") if self.state.scope.feasible:
+                # What the manager would still like to know may stay open: the user has the last word.
+                self.now(scope=self.state.scope.model_copy(update={"ready": True}))
+                await self.drafted()
             case Wish(name="begin"):
                 await self._not_yet()
             case Wish():

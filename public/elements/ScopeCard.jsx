@@ -50,11 +50,9 @@ parts.ScopeCard =
           ticked.set(key, next);
           return next;
         });
-      const use = async () => {
+      const tell = async (text) => {
         setSent('sending');
         try {
-          // As the numbers of several would have been typed.
-          const text = picked.length > 1 ? picked.map((one, i) => `${i + 1}. ${one}`).join('\n') : picked[0];
           const answer = await callAction({ name: 'say', payload: { text } });
           const failed = answer && answer.success === false;
           if (!failed) ticked.delete(key);
@@ -63,6 +61,9 @@ parts.ScopeCard =
           setSent('failed');
         }
       };
+      // As the numbers of several would have been typed.
+      const use = () => tell(picked.length > 1 ? picked.map((one, i) => `${i + 1}. ${one}`).join('\n') : picked[0]);
+      const unsent = t('That did not reach the server. Try again, or write it in the message box.');
       const many = queries.length > 1;
       return (
         <div className="ds ds-scope" data-scope={p.active ? 'active' : 'past'}>
@@ -120,6 +121,20 @@ parts.ScopeCard =
               </section>
             );
           })}
+          {p.as_it_stands && (p.active || sent) ? (
+            <div className="ds-row ds-scope-foot">
+              <button type="button" className="ds-btn ds-pri" disabled={disabled} onClick={() => tell(p.as_it_stands)}>
+                {p.as_it_stands}
+              </button>
+              <span className="ds-dim" role="status">
+                {sent === 'failed'
+                  ? unsent
+                  : sent
+                    ? t('Drafting a plan from these.')
+                    : t('Or answer below. Nothing starts before you have seen the plan.')}
+              </span>
+            </div>
+          ) : null}
           {choices.length && (p.active || sent) ? (
             <div className="ds-row ds-scope-foot">
               <button type="button" className="ds-btn ds-pri" disabled={disabled || !picked.length} onClick={use}>
@@ -127,7 +142,7 @@ parts.ScopeCard =
               </button>
               <span className="ds-dim" role="status">
                 {sent === 'failed'
-                  ? t('That did not reach the server. Try again, or write it in the message box.')
+                  ? unsent
                   : sent === 'sent'
                     ? t('{questions} taken over.', { questions: plural(picked.length, 'question') })
                     : sent === 'sending'

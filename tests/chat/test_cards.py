@@ -3,6 +3,7 @@
 import pytest
 
 from agents.chat.answers import _item, contract_card, contract_line, figure, run_card, scope_card, scope_line, subjects
+from agents.chat.commands import Wish, read
 from agents.chat.state import ShowContract
 from agents.chat.texts import ChatTexts
 from agents.contracts.contract import ForecastLine, Query, Turn
@@ -11,6 +12,7 @@ from agents.contracts.sources import CorpusSurvey, DocumentNote
 from agents.research.planning.forecast import PastRun
 from agents.research.scoping.turn import ScopingState
 from agents.search.searcher import SAMPLE_NAME
+from tests.scripts import QUERY
 
 
 def broad(text, *splits):
@@ -51,6 +53,14 @@ def test_the_scope_card_holds_verdicts_and_splits():
     }
     assert card["takes"] == "about 2 minutes · cost unknown"
     assert card["active"] is True
+    assert card["as_it_stands"] == ""
+
+
+def test_what_is_feasible_but_open_can_be_planned_as_it_stands_by_a_button_in_the_language_of_the_chat():
+    open_ = ScopingState(queries=(QUERY,), open_questions=("Which years?",))
+    german = scope_card(open_, ChatTexts("de"), PastRun(seconds=None, cost_usd=0.0))
+    assert german["as_it_stands"] == ChatTexts("de")("button_as_it_stands")
+    assert isinstance(read(german["as_it_stands"]), Wish)
 
 
 def test_the_scope_card_repeats_nothing_of_the_managers_words():

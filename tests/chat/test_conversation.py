@@ -285,6 +285,24 @@ async def test_a_wish_to_begin_what_is_too_broad_is_told_what_is_missing(tmp_pat
     assert talker.state == before
 
 
+@pytest.mark.parametrize("text", ["Plan it as it stands", "So planen, wie es steht", "go ahead"])
+async def test_what_the_manager_would_still_like_to_know_may_stay_open(tmp_path, text):
+    talker = scripted(tmp_path, turn(QUERY, ready=False, questions=("Which years?",)))
+    await talker(QUESTION)
+    act, again = await talker(PHRASE)
+    assert "to be answered: Which years" in act.text and isinstance(again, ShowScope)
+
+    assert kinds(await talker(text)) == ["ShowContract"]
+    assert kinds(await talker(PHRASE)) == ["Started"]
+
+
+async def test_a_yes_to_what_the_manager_asked_is_heard_by_the_manager(tmp_path):
+    asked = turn(QUERY, ready=False, questions=("The ferry of Tolven Bay?",))
+    talker = scripted(tmp_path, asked, turn(QUERY, ready=True))
+    await talker(QUESTION)
+    assert kinds(await talker("yes")) == ["ManagerReply", "ShowContract"]
+
+
 async def test_a_model_that_says_the_phrase_starts_nothing(tmp_path):
     talker = scripted(tmp_path, turn(QUERY, ready=True, reply=PHRASE))
     assert kinds(await talker(QUESTION)) == ["ManagerReply", "ShowContract"]
