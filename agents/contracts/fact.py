@@ -32,6 +32,8 @@ class Fact(Frozen):
     confidence: Confidence
     topic: str = ""
     """The question or theme that it was read for."""
+    heading: str = ""
+    """The heading that the quote stands below: it says what the words are an answer to."""
     known_since: str = ""
     """ISO date on which earlier research first read it; empty for what this run has read itself."""
 

@@ -164,6 +164,7 @@ class NumberedFact(Frozen):
     """Which facts share a source."""
     published: str | None = None
     topic: str = ""
+    heading: str = ""
 
 
 class SectionInput(Guided):

@@ -375,7 +375,7 @@ FRESH = 10
 """Years back from today in which a year that nobody gave is taken for the model's idea of now."""
 
 _YEAR = re.compile(r"(?<![\d.,])(?:1[5-9]|20|21)\d\d(?![\d]|[.,]\d)")
-_SPAN = re.compile(r"(?<!\d)((?:19|20|21)\d\d)\s*(?:[-–—/]|\w{1,5})\s*((?:19|20|21)\d\d)(?!\d)")
+_SPAN = re.compile(r"(?<!\d)((?:1[5-9]|20|21)\d\d)\s*(?:[-–—/]|\w{1,5})\s*((?:1[5-9]|20|21)\d\d)(?!\d)")
 _STAMP = re.compile(
     r"\s*[(\[]?(?:(?<!\w)(?:in|of|as of|since|from|for|by|until|during|after|before|im jahr|stand|seit|von|bis|en|de|"
     r"depuis|desde|nel|del|em|desde|sinds|van|sedan|från)\s+)?(?<![\w.,:/#])(?P<stamp>(?:19|20|21)\d\d(?:[-–/]\d{1,4}){0,2})"
@@ -390,14 +390,18 @@ def years_in(text: str) -> frozenset[int]:
     return frozenset(int(found) for found in _YEAR.findall(text))
 
 
+def year_spans(text: str) -> tuple[range, ...]:
+    """Give the spans of years that a text names: `between 2015 and 2023`, `2015–2023`."""
+    return tuple(range(int(first), int(last) + 1) for first, last in _SPAN.findall(text) if first < last)
+
+
 def without_strange_years(given: str, today: str) -> Callable[[str], str]:
     """Give what takes out of a text the recent years that nobody gave; nothing without today's ISO date.
 
     All that the question says, in any form, is `given`: its years, those of its spans, and today's with its neighbours count.
     """
-    spans = (range(int(first), int(last) + 1) for first, last in _SPAN.findall(given))
     newest = max(years_in(today[:4]), default=0)
-    allowed = years_in(given).union(range(newest - 1, newest + 2), *spans)
+    allowed = years_in(given).union(range(newest - 1, newest + 2), *year_spans(given))
 
     def judged(match: re.Match[str]) -> str:
         recent = {year for year in years_in(match["stamp"]) if newest - FRESH <= year <= newest}

@@ -5,13 +5,11 @@ from dataclasses import dataclass
 
 from agents.contracts.fact import Extraction, ExtractionInput, NumberedSentence, PointedFact, ShownSource
 from agents.offline.questions import about, is_called, is_linked, is_topic, names_held, stems_of
-from agents.offline.ranking import Ranking, Wanted, is_imperative, is_order, is_sentence, leans, plain
+from agents.offline.ranking import OF_THE_BEST, Ranking, Wanted, is_imperative, is_order, is_sentence, leans, plain
 from agents.offline.terms import distinct, listed, opening, repeats
 
 ENOUGH = 0.46
 """Score from which a sentence is to the point; set on labelled questions whose answering sentences are known."""
-OF_THE_BEST = 0.45
-"""Share of the best score for the same question that a sentence must reach: beside a good one, weak ones are noise."""
 _MOST_LIMITATIONS = 6
 _NEAR = 2
 """Sentences of a source named for the subject that are added because they share most words with the question."""

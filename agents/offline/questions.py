@@ -183,8 +183,8 @@ def _listed(text: str) -> tuple[str, ...]:
 
 MOST_ADDED = 6
 """Words of the question that go into a further search beside the name."""
-AnswerKind = Literal["who", "when", "figure", "where", "either", "yes_no", "differ", "other"]
-"""What an answer must hold: somebody's name, a date, figure, place, one of two, some of each, two ways of counting, any words."""
+AnswerKind = Literal["who", "when", "figure", "where", "change", "either", "yes_no", "differ", "other"]
+"""What an answer must hold: a name, date, figure, place, figure or trend, one of two, some of each, two countings, any words."""
 LOOKUPS: frozenset[AnswerKind] = frozenset({"who", "when", "figure", "where"})
 """Kinds of question that one fact settles."""
 PAIRED: frozenset[AnswerKind] = frozenset({"either", "yes_no"})
@@ -287,6 +287,8 @@ def _read(text: str) -> Question:
     )
     short = frozenset(one.upper() for one in abbreviations(text, tuple(found)) if len(one) > 2)
     kind = _kind(text, len(each))
+    if kind == "change":
+        matter -= {root(word) for word in plain_words(text) if listed("changed").fullmatch(word)}
     if done := opening("doer").match(text):
         matter |= {root(done[0].split()[-1].casefold())}  # however common the word, an answer says what was done
     if kind == "differ":  # its answer tells two ways of counting, and need not call them that
@@ -298,7 +300,9 @@ def _read(text: str) -> Question:
 @cache
 def _asking() -> dict[AnswerKind, re.Pattern[str]]:
     """What tells a kind where a question begins or ends, since within it joins clauses; and what tells it anywhere."""
-    asked: dict[AnswerKind, str] = {one: listed(f"{one}_asked").pattern for one in ("figure", "when", "who", "where")}
+    asked: dict[AnswerKind, str] = {
+        one: listed(f"{one}_asked").pattern for one in ("figure", "when", "who", "where", "change")
+    }
     said = {one: f"|{listed(f'{one}_said').pattern}" for one in ("figure", "when")}
     before = rf"^\W*(?:{listed('before_ask').pattern}\s+)?"
     return {one: re.compile(rf"{before}{asks}|{asks}\W*$" + said.get(one, ""), re.I) for one, asks in asked.items()}
@@ -360,6 +364,11 @@ def asks_for_facts(question: str) -> bool:
     parts = parts_of(question)
     bounded = len(question) <= LONGEST_LOOKUP and len(parts) <= MOST_PARTS
     return bounded and all(part.names and (part.kind in LOOKUPS | PAIRED or _is_one(part.text)) for part in parts)
+
+
+def asks_for_figures(question: str) -> bool:
+    """Tell a question of which every part is answered by figures of something with a name."""
+    return all(part.names and part.kind in {"figure", "change"} for part in parts_of(question))
 
 
 def _is_one(text: str) -> bool:

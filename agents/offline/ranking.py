@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from agents.nlp import lang
-from agents.nlp.tokens import language_of, years_in
+from agents.nlp.tokens import language_of, year_spans, years_in
 from agents.offline.questions import leans_on_another
 from agents.offline.terms import (
     LANGUAGES,
@@ -142,6 +142,8 @@ def at_sentence_end(text: str) -> str:
     return re.sub(r"[.。]$", "", text)
 
 
+OF_THE_BEST = 0.45
+"""Share of the best score for the same question that a sentence must reach: beside a good one, weak ones are noise."""
 _FRAME_WEIGHT = 0.3
 """Words of asking, which no answer repeats."""
 _TITLE_WEIGHT = 0.45
@@ -252,7 +254,7 @@ _RECORD = re.compile(r"(?:[^:;]{1,60}; )?[^:;]{1,60}: [^;]{1,80}(?:; [^:;]{1,60}
 def form(sentence: str, question: str) -> float:
     """Weigh a sentence by the form of answer that a question wants: a date, a figure, a cause, a doubt."""
     factor = 1.0
-    said, asked = years_in(sentence), years_in(question)
+    said, asked = years_in(sentence), years_in(question).union(*year_spans(question))
     if listed("time").search(question):
         factor *= 1.35 if said or re.search(r"\d{1,2}[:.]\d{2}", sentence) else 0.7
     elif listed("quantity").search(question):

@@ -24,7 +24,7 @@ from agents.offline.questions import (
     questions,
     stems_of,
 )
-from agents.offline.ranking import Ranking, at_sentence_end, bare, cells, is_order, leans
+from agents.offline.ranking import OF_THE_BEST, Ranking, at_sentence_end, bare, cells, is_order, leans
 from agents.offline.terms import differ, listed, repeats, say
 
 MOST_MARKS = 3
@@ -103,7 +103,7 @@ def units(facts: Sequence[NumberedFact], questions: Sequence[str], objective: st
     """Make units of facts: orders left out, long quotations shortened, what several sources say merged; best first."""
     usable = [fact for fact in facts if _is_usable(fact)]
     texts = [_shortened(bare(fact.quote)) for fact in usable]
-    ranking = Ranking(texts)
+    ranking = Ranking([_below(fact, text) for fact, text in zip(usable, texts, strict=True)])
     wanted = [ranking.wanted(question, objective) for question in (questions or (objective,))]
     merged: list[MergedQuotation] = []
     for at, fact in enumerate(usable):
@@ -121,6 +121,11 @@ def units(facts: Sequence[NumberedFact], questions: Sequence[str], objective: st
             score = max(one.score, other.score)
             merged[same] = replace(one, facts=(*one.facts, *other.facts), score=score, question=merged[same].question)
     return sorted(merged, key=lambda unit: (-unit.score, unit.first.number))
+
+
+def _below(fact: NumberedFact, text: str) -> str:
+    """Give words as they are ranked: what their heading asks they need not repeat."""
+    return f"{fact.heading} {text}".strip()
 
 
 def _is_usable(fact: NumberedFact) -> bool:
@@ -183,6 +188,8 @@ def agreement(unit: MergedQuotation, language: str) -> str:
     return say(language, "agree_2" if unit.sources == 2 else "agree_n", n=unit.sources)
 
 
+CLEARLY_BETTER = 1.15
+"""Times the score of what is disputed from which on another quotation comes before it."""
 MOST_UNITS = 10
 """Quotations of one section, at most: a reader wants an answer, not all that was found."""
 PER_PARAGRAPH = 3
@@ -208,7 +215,7 @@ def write_section(given: SectionInput) -> Section:
     sides = [told(clash, given.language) for clash in disputes]
     rest = [unit.score for unit in kept if unit not in disputed]
     # A quotation that answers clearly better than what is disputed opens the section.
-    opens = bool(rest) and (not disputed or rest[0] > 1.15 * max(unit.score for unit in disputed))
+    opens = bool(rest) and (not disputed or rest[0] > CLEARLY_BETTER * max(unit.score for unit in disputed))
     ordered = [*paragraphs[:1], *sides, *paragraphs[1:]] if opens else [*sides, *paragraphs]
     return Section(markdown="\n\n".join(ordered))
 
@@ -227,6 +234,14 @@ def write_lead(given: LeadInput) -> Section:
     return Section(markdown=" ".join(unit.quoted() for unit in chosen or found[:1]))
 
 
+def _telling(found: Sequence[MergedQuotation]) -> list[MergedQuotation]:
+    """Leave out what is weak beside the best for the same question, but for the other side of a disagreement."""
+    best = {unit.question: unit.score for unit in reversed(found)}  # best first
+    kept = [unit for unit in found if unit.score >= OF_THE_BEST * best[unit.question]]
+    sides = {unit for clash in clashes(found) if any(unit in kept for unit in clash) for unit in clash}
+    return [unit for unit in found if unit in kept or unit in sides]
+
+
 def _asked(given: SectionInput) -> str:
     """What its documents must be about: the further step that it is, else what the whole report was asked."""
     first = given.questions[0] if given.questions else given.title
@@ -241,7 +256,7 @@ def _about(found: Sequence[MergedQuotation], question: str) -> list[MergedQuotat
     """
     subject = about(question)
     if subject is None:
-        return list(found)
+        return _telling(found)
     own = {unit: stems_of(ASIDE.sub("", _title(unit.first))) for unit in found}
     titles = {own[unit] for unit in found if is_called(subject, _title(unit.first))}
     named = [
@@ -323,7 +338,7 @@ def _summed_up(
     alone: bool,
 ) -> list[str]:
     """Answer one part by what explains best; both sides where the sources differ."""
-    ranking = Ranking([unit.text for unit in found])
+    ranking = Ranking([_below(unit.first, unit.text) for unit in found])
     wanted = ranking.wanted(asked.part, given.question, given.language)
     scores = {unit: ranking.score(at, wanted) for at, unit in enumerate(found)}
     open_ones = [unit for unit in found if scores[unit] > 0 and not unit.numbers & used]
@@ -344,8 +359,10 @@ def _summed_up(
         steps = answering[: 1 if plain else 2][::-1]
         chosen = [*steps, *(unit for unit in chosen[:1] if unit not in steps)]
     sentences: list[str] = []
-    # What the sources differ on is told first: it is what a reader must know of the rest.
-    for unit in sorted(chosen, key=lambda unit: not any(unit.numbers & _numbers(one) for one in disputes)):
+    # What the sources differ on is told first, since a reader must know it of the rest; unless the rest answers better.
+    least = max((scores[unit] for unit in chosen), default=0.0) / CLEARLY_BETTER
+    differing = [unit for unit in chosen if any(unit.numbers & _numbers(one) for one in disputes)]
+    for unit in sorted(chosen, key=lambda unit: not (unit in differing and scores[unit] >= least)):
         dispute = next((one for one in disputes if unit.numbers & _numbers(one)), None)
         if unit.numbers & used:
             continue

@@ -5,17 +5,17 @@ and the words that led to it: the first step of a question of two steps never do
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import zip_longest
 
 from agents.contracts.fact import Fact
 from agents.contracts.finding import AnswerStatus
 from agents.contracts.sources import SourceCard
-from agents.nlp.lang import spans
+from agents.nlp import lang
 from agents.nlp.similarity import closeness, direction
-from agents.nlp.tokens import content_words, language_of, stem, words
+from agents.nlp.tokens import content_words, language_of, stem, words, year_spans, years_in
 from agents.offline import questions as reader
 from agents.offline.terms import listed
 from agents.verify.dates import dates
@@ -91,7 +91,22 @@ def share(matter: frozenset[str], quote: str) -> float:
 @lru_cache(65_536)
 def _says(word: str, quote: str) -> bool:
     held = _roots(quote)
-    return word in held or any(alike(word, other) for other in held)
+    return (
+        word in held or any(alike(word, other) for other in held) or bool(_measured().get(word, set()) & _sizes(quote))
+    )
+
+
+@cache
+def _measured() -> Mapping[str, frozenset[str]]:
+    """Give the dimensions of what a word asks the size of, by its root: an area is told in hectares."""
+    rows = ((frozenset(dimensions.split(",")), asked) for dimensions, *asked in lang.rows("measured"))
+    return {root(word): dimensions for dimensions, asked in rows for word in asked}
+
+
+@lru_cache(4096)
+def _sizes(quote: str) -> frozenset[str]:
+    found = figures(quote, _language(quote), False)
+    return frozenset("share" if one.kind == "fraction" else one.dimension for one in found)
 
 
 @lru_cache(4096)
@@ -102,7 +117,7 @@ def _roots(quote: str) -> frozenset[str]:
 
 @lru_cache(4096)
 def _sentences(quote: str) -> tuple[str, ...]:
-    return tuple(quote[span.start : span.end] for span in spans(quote))
+    return tuple(quote[span.start : span.end] for span in lang.spans(quote))
 
 
 @lru_cache(4096)
@@ -133,21 +148,27 @@ def _within_another(name: str, quote: str) -> bool:
     return name not in named and any(f" {name} " in f" {one} " for one in named)
 
 
-def answers(question: reader.Question, quote: str, title: str = "", head: str = "", lead: Sequence[str] = ()) -> bool:
+def answers(
+    question: reader.Question, quote: str, title: str = "", head: str = "", lead: Sequence[str] = (), *, above: str = ""
+) -> bool:  # fmt: skip
     """Tell whether words answer a question: about all that it names, with nearly all it asks, and the kind of thing asked for.
 
     Words of its first step hold most of a question of two steps; what they lack is what was asked.
 
     Of an `either` or `yes_no` question this tells about one of its names only (see `settled_by`). `lead` are words to the
-    point that name the document: the steps before.
+    point that name the document: the steps before. `above` is the heading of the words: what it asks they need not repeat.
     """
     if not question.names and listed("of_some").search(question.text):
         return False  # what is to be compared can't be told
-    around = " ".join((quote, title, head, *lead))
-    held = reader.names_held(question, reader.stems_of(quote, title, head, *lead))
+    around = " ".join((quote, title, head, above, *lead))
+    held = reader.names_held(question, reader.stems_of(quote, title, head, above, *lead))
     if len(held) < len(question.names) and not question.short & set(around.split()):
         return False
-    if not set(_NUMBERS.findall(question.text)) <= set(_NUMBERS.findall(around)):
+    spans = year_spans(question.text)
+    within = {str(year) for span in spans for year in span}
+    if not set(_NUMBERS.findall(question.text)) - within <= set(_NUMBERS.findall(around)):
+        return False
+    if spans and years_in(around).isdisjoint(*spans):
         return False
     if is_foreign(question, quote, head):
         return bool(question.names) and question.kind != "other" and _has_kind(question, quote)
@@ -159,7 +180,9 @@ def answers(question: reader.Question, quote: str, title: str = "", head: str = 
     if question.kind in reader.PAIRED and reader.nationalities(quote):
         asked -= reader.nationalities(question.text)  # who is English is told from who is American
     # Of the spouse of a film's director, words on some spouse say nothing because the film's first words name a director.
-    near = " ".join((quote, *lead)) if question.kind == "who" and len(_WHOSE.findall(question.text)) > 1 else around
+    near = (
+        " ".join((quote, above, *lead)) if question.kind == "who" and len(_WHOSE.findall(question.text)) > 1 else around
+    )
     if share(asked, near) < (OF_THE_MATTER if question.kind in reader.PAIRED and question.names else NEARLY_ALL):
         return False
     said_before = " ".join(lead)
@@ -168,7 +191,8 @@ def answers(question: reader.Question, quote: str, title: str = "", head: str = 
         return False
     # The name or date must stand where it is said what it is the name or date of.
     return any(
-        (question.kind in reader.PAIRED or share(new, sentence) >= OF_THE_MATTER) and _has_kind(question, sentence)
+        (question.kind in reader.PAIRED or share(new, f"{above} {sentence}") >= OF_THE_MATTER)
+        and _has_kind(question, sentence)
         for sentence in _sentences(quote)
     )
 
@@ -196,7 +220,14 @@ def _has_kind(question: reader.Question, quote: str) -> bool:
     wants_size = question.kind == "either" and listed("in_size").search(question.text)
     if question.kind == "when" or wants_time:
         return bool(dates(quote, _language(quote)))
-    if question.kind == "figure" or wants_size:
+    if question.kind in {"figure", "change"} and any(
+        word not in _roots(quote) and not _measured()[word] & _sizes(quote)
+        for word in _measured().keys() & question.matter
+    ):
+        return False  # figures of something else
+    if question.kind == "change" and (lang.cue("up").search(quote) or lang.cue("down").search(quote)):
+        return True
+    if question.kind in {"figure", "change"} or wants_size:
         return any(not one.weak for one in figures(quote, _language(quote), False))
     if question.kind == "differ":
         said_so = listed("differ_asked").search(quote) and listed("cause").search(quote)
@@ -256,6 +287,8 @@ class Told:
     head: str
     topic: str = ""
     """The question that it was read for."""
+    above: str = ""
+    """The heading of the words."""
 
 
 def beside_the_point(questions: Sequence[str], rows: Sequence[Told]) -> frozenset[str]:
@@ -288,7 +321,7 @@ def _wanted(question: str, rows: Sequence[Told]) -> frozenset[str]:
         called = _most_alike(question, alike)
         namesakes = {row.title for row in alike} - {row.title for row in called}
         others = [row for row in rows if row.title not in namesakes]
-        good = [row for row in rows if answers(part, row.quote, row.title, row.head)]
+        good = [row for row in rows if answers(part, row.quote, row.title, row.head, above=row.above)]
         # Where nothing answers: what speaks of most that is asked; and of both the next steps, which they name.
         near = good or [row for row in rows if part.matter and speaks_of(part, row.quote)]
         wanted |= {row.fact for row in (*called, *near)}
@@ -305,7 +338,7 @@ def absent_words(part: reader.Question, rows: Sequence[Told]) -> tuple[str, ...]
     """Give the words of a question, as it writes them, for things that nothing found speaks of; words for effects are none."""
     if any(is_foreign(part, row.quote, row.head) for row in rows):
         return ()
-    said = " ".join(f"{row.quote} {row.title} {row.head}" for row in rows)
+    said = " ".join(f"{row.quote} {row.title} {row.head} {row.above}" for row in rows)
     asked = {root(word): word for word in reader.plain_words(part.text) if not reader.is_no_thing(word)}
     return tuple(
         asked[one] for one in asked if one in part.matter and not share(frozenset({one}), said) and len(asked[one]) > 3
@@ -315,7 +348,11 @@ def absent_words(part: reader.Question, rows: Sequence[Told]) -> tuple[str, ...]
 def told_by(facts: Iterable[Fact], sources: Iterable[SourceCard]) -> list[Told]:
     """Make facts ready, each with what is known of its document."""
     cards = {card.id: card for card in sources}
-    return [Told(fact.id, fact.quote, card.title, card.head) for fact in facts if (card := cards.get(fact.source_id))]
+    return [
+        Told(fact.id, fact.quote, card.title, card.head, above=fact.heading)
+        for fact in facts
+        if (card := cards.get(fact.source_id))
+    ]
 
 
 def _named_by_their_documents(part: reader.Question, rows: Sequence[Told]) -> Sequence[Told]:
@@ -351,12 +388,12 @@ def _answer_of(part: reader.Question, rows: Sequence[Told]) -> tuple[AnswerStatu
             own not in row.topic.casefold(),
         ),
     )
-    about = [row for row in rows if is_about(part, row.quote, row.title, row.head)]
+    about = [row for row in rows if is_about(part, row.quote, row.title, f"{row.head} {row.above}")]
     good: list[Told] = []
     near: list[Told] = []
     for row in rows:
         lead = [one for one in about if one.title != row.title and leads_to(row.title, [one.quote])]
-        if answers(part, row.quote, row.title, row.head):
+        if answers(part, row.quote, row.title, row.head, above=row.above):
             good.append(row)
         elif lead and answers(part, row.quote, row.title, row.head, [f"{one.title}. {one.quote}" for one in lead]):
             good += [row, lead[0]]
@@ -365,7 +402,9 @@ def _answer_of(part: reader.Question, rows: Sequence[Told]) -> tuple[AnswerStatu
     # Of words in another language a name or a date makes an answer; where some also say what was asked, those are meant.
     saying = [row for row in good if is_foreign(part, row.quote, row.head) and share(part.matter, row.quote)]
     if good:
-        return "answered", saying or good
+        told = years_in(" ".join(f"{row.quote} {row.head}" for row in good))
+        open_ended = any(not {span[0], span[-1]} <= told for span in year_spans(part.text))
+        return ("partly" if open_ended else "answered"), saying or good
     # Words about the subject are part of an answer to a wide question, and none to one for a person, date, figure or place.
     if part.kind in reader.LOOKUPS:
         about = list(dict.fromkeys((*near, *(row for row in about if speaks_of(part, row.quote)))))

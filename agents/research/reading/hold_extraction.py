@@ -7,6 +7,7 @@ Quotes: from what an extractor pointed at to words that really stand in the sour
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
@@ -28,7 +29,7 @@ from agents.contracts.sources import HEAD_CHARS, SentenceSpan, Source
 from agents.nlp.lang import spans
 from agents.nlp.tokens import language_of
 from agents.offline.questions import Question, asks_for_facts, is_called, is_named, parts_of
-from agents.offline.ranking import leans, orders_a_machine
+from agents.offline.ranking import is_heading, leans, orders_a_machine
 from agents.research.reading.answering import answers, each_name, is_about
 from agents.research.reading.searching import LeafGiven, sub_questions
 from agents.verify.checks import carried
@@ -69,8 +70,16 @@ def fact_of(
     return Fact(
         id="f" + digest(f"{source.id}:{start}:{end}", 10), source_id=source.id,
         statement=_carried(pointed.statement.strip(), quote, source, language) or " ".join(quote.split()),
-        quote=quote, start=start, end=end, confidence=pointed.sure, topic=topic,
+        quote=quote, start=start, end=end, confidence=pointed.sure, topic=topic, heading=_heading(source.text, spans, start),
     )  # fmt: skip
+
+
+def _heading(text: str, spans: Sequence[SentenceSpan], at: int) -> str:
+    """Give the heading that a place in a text stands below; empty before the first."""
+    above = (
+        text[span.start : span.end] for span in reversed(spans[: bisect_left(spans, at, key=lambda one: one.start)])
+    )
+    return next((line.strip("# \n") for line in above if is_heading(line) and not LIST_MARKER.match(line)), "")
 
 
 def _carried(statement: str, quote: str, source: Source, language: str) -> str:
@@ -235,13 +244,13 @@ def held_against(
         fact = fact_of(own, one.source, one.spans, topic, given.of.setting.language)
         if fact is None or any(orders_a_machine(fact.quote[at.start : at.end], topic) for at in spans(fact.quote)):
             dropped[one.source.id] += 1  # orders are words on a page, and no finding, whoever points at them
-        elif _is_about(fact.quote, one.source, (topic,)):
+        elif _is_about(fact, one.source, (topic,)):
             # Words are seen to answer what asks for a person, date, figure, place or one of two; of any other nobody can tell.
             telling = [part for part in parts_of(topic) if part.kind != "other"]
             if any(_answers_it(part, (one,), {one.source.id: {fact.id: fact}}) for part in telling):
                 fact = fact.model_copy(update={"confidence": max(fact.confidence, FOUND_BY_CODE)})
             kept[one.source.id].setdefault(fact.id, fact)
-        elif other := next((q for q in given.asked if _is_about(fact.quote, one.source, (q,))), ""):
+        elif other := next((q for q in given.asked if _is_about(fact, one.source, (q,))), ""):
             kept[one.source.id].setdefault(fact.id, fact.model_copy(update={"topic": other}))
         else:
             aside[one.source.id].setdefault(fact.id, fact)
@@ -306,14 +315,14 @@ def _pointed_into(pointed: PointedFact, shown: Sequence[SourceExcerpt]) -> Sourc
     return next((one for one in shown if pointed.quote and pointed.quote in one.source.text), shown[0])
 
 
-def _is_about(quote: str, source: Source, questions: tuple[str, ...]) -> bool:
-    head = source.text[:HEAD_CHARS]
-    return any(is_about(part, quote, source.title, head) for text in questions for part in parts_of(text))
+def _is_about(fact: Fact, source: Source, questions: tuple[str, ...]) -> bool:
+    head = f"{source.text[:HEAD_CHARS]} {fact.heading}"
+    return any(is_about(part, fact.quote, source.title, head) for text in questions for part in parts_of(text))
 
 
 def _answers_it(part: Question, shown: Sequence[SourceExcerpt], kept: Mapping[str, Mapping[str, Fact]]) -> bool:
     return any(
-        answers(part, fact.quote, one.source.title, one.source.text[:HEAD_CHARS])
+        answers(part, fact.quote, one.source.title, one.source.text[:HEAD_CHARS], above=fact.heading)
         for one in shown
         for fact in kept[one.source.id].values()
     )

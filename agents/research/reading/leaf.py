@@ -15,7 +15,7 @@ from agents.contracts.sources import RejectedSource, Source, SourceCard
 from agents.core.errors import StepFailed
 from agents.core.port import Ctx, Handler, Handlers
 from agents.core.time_policy import LATE_SEARCH_SHARE
-from agents.offline.questions import asks_for_facts, is_named, parts_of
+from agents.offline.questions import asks_for_facts, asks_for_figures, is_named, parts_of
 from agents.research.reading.answering import Told, beside_the_point, is_about, leads_to, settled_by
 from agents.research.reading.hold_extraction import SourceGiven
 from agents.research.reading.read_sources import SourceDone, SourcesDone
@@ -72,9 +72,10 @@ async def run_leaf(context: RunContext, ctx: Ctx, given: LeafGiven) -> Finding:
     if urls and STOPPED not in found.cut:
         tell("reading", Said("{n} {n:source|sources}", n=len(urls)))
     read = await _read(ctx, urls, given, late=late)
-    # The offline engine has ranked its sentences; what a model points at for a fact is held against the others.
-    together, asked = given.setting.loop.read_together, sub_questions(leaf)
-    weighed = given.setting.query if together and asks_for_facts(given.setting.query) else ""
+    # What a model points at for a fact is held against the others. The offline engine has ranked its sentences, by words:
+    # of those for a figure some have none.
+    query, together, asked = given.setting.query, given.setting.loop.read_together, sub_questions(leaf)
+    weighed = query if asks_for_figures(query) or (together and asks_for_facts(query)) else ""
     got = gathered(read, asked, given.beside, query=weighed)
     read_again = frozenset(one.card.id for one in read.values() if one.card)
     # What is looked up was quoted already, page by page, where the model left it open.
@@ -222,7 +223,14 @@ def gathered(
     parts = [part for question in asked for part in parts_of(question)] if not quotes else []
     every = (*asked, *beside) or ("",)
     rows = [
-        Told(fact.id, fact.quote, one.card.title, one.card.head, fact.topic if fact.topic in every else every[0])
+        Told(
+            fact.id,
+            fact.quote,
+            one.card.title,
+            one.card.head,
+            fact.topic if fact.topic in every else every[0],
+            fact.heading,
+        )
         for one in read.values()
         if one.card
         for fact in one.reading.facts

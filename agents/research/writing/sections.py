@@ -47,7 +47,7 @@ class Numbering:
         self.numbered = tuple(
             NumberedFact(
                 number=number, statement=fact.statement, quote=fact.quote, source=_label(card),
-                source_number=order[card.id], published=card.published, topic=fact.topic,
+                source_number=order[card.id], published=card.published, topic=fact.topic, heading=fact.heading,
             )
             for number, fact in enumerate(facts, start=1)
             for card in (cards[fact.source_id],)
@@ -250,7 +250,7 @@ def _with_answers(markdown: str, questions: Sequence[str], facts: Sequence[Fact]
     known = {fact.id: fact for fact in facts}
     for part in (one for text in questions for whole in parts_of(text) for one in each_name(whole)):
         status, good = answer_of(part, rows)
-        alone = {row.fact for row in good if answers(part, row.quote, row.title, row.head)}
+        alone = {row.fact for row in good if answers(part, row.quote, row.title, row.head, above=row.above)}
         # Of several steps the last one answers: it may not be missing, nor that which leads to it. Of what answers in
         # part, it is the one that says most of what is asked.
         steps = [row.fact for row in good[: 2 if status == "answered" and not alone else 1]]
