@@ -71,3 +71,19 @@ def test_the_marker_of_a_list_item_is_not_among_its_words(marker):
     numbers = [n for n, span in enumerate(spans(text), 1) if "12 days" in text[span.start : span.end]]
     pointed = PointedFact(sentences=tuple(numbers), question=1, sure=0.9)
     assert fact_of(pointed, source, spans(text), "t").quote == "The line closed on 12 days in 2023."
+
+
+@pytest.mark.parametrize("mark", ["## ", ""])
+def test_a_fact_has_the_heading_that_its_words_stand_below(mark):
+    text = (
+        f"The ferry\n\n{mark}Was it open?\n\nIt was open all summer.\n\n{mark}Why was it closed?\n\n"
+        "The main cause was thick ice.\n\n- A grant\n\nFuel was another cause."
+    )
+    source = SOURCE.model_copy(update={"text": text})
+
+    def heading(quote):
+        pointed = PointedFact(sentences=(), quote=quote, question=1, sure=0.9)
+        return fact_of(pointed, source, spans(text), "t").heading
+
+    assert heading("It was open all summer.") == "Was it open?"
+    assert heading("The main cause was thick ice.") == heading("Fuel was another cause.") == "Why was it closed?"

@@ -4,7 +4,16 @@ import pytest
 
 from agents.offline.questions import parts_of, standalone
 from agents.research.fit_input import is_worth_reading
-from agents.research.reading.answering import Told, absent_words, answer_of, answers, is_about, leads_to, settled_by
+from agents.research.reading.answering import (
+    Told,
+    absent_words,
+    answer_of,
+    answers,
+    beside_the_point,
+    is_about,
+    leads_to,
+    settled_by,
+)
 
 BANDS = "Which band was formed first, The Exies or Circus Diablo, and who founded each of them?"
 EXIES = "The Exies were an American rock band from Los Angeles, California, formed in 1997."
@@ -390,3 +399,53 @@ def test_a_second_question_behind_a_mark_is_a_part_of_its_own_without_the_words_
         "How much carbon do the meadows bury each year?",
         "what does restoring one hectare cost?",
     ]
+
+
+AREA = "How did the planted eelgrass area in Tolven Bay change between 2015 and 2023?"
+RECOUNT = "By the end of 2019, 58.6 hectares of eelgrass had been planted in Tolven Bay."
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        (AREA, "change"),
+        ("How has the population of Oslo developed since 1990?", "change"),
+        ("Wie hat sich die Fläche in der Bucht von Tolven zwischen 2015 und 2023 verändert?", "change"),
+        ("¿Cómo ha cambiado la superficie de Tolven entre 2015 y 2023?", "change"),
+        ("Comment la surface de Tolven a-t-elle évolué entre 2015 et 2023 ?", "change"),
+        ("How did Lisbon develop its port?", "other"),
+        ("How did storms affect the plots of Tolven Bay?", "other"),
+    ],
+)
+def test_how_something_changed_is_told_from_how_it_was_done(question, kind):
+    assert parts_of(question)[0].kind == kind
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        ((RECOUNT,), "partly"),  # one year of the span
+        (("Eelgrass planted in Tolven Bay grew from 12 hectares in 2015 to 64.9 hectares in 2023.",), "answered"),
+        (("In 2015, 12 hectares of eelgrass were planted in Tolven Bay.",
+          "In 2023, 64.9 hectares of planted eelgrass stood in Tolven Bay."), "answered"),
+        (("In 2015 and 2023, 412 people planted eelgrass in Tolven Bay.",), "partly"),  # figures of something else
+        (("By the end of 1998, 5 hectares of eelgrass had been planted in Tolven Bay.",), "partly"),  # before it
+    ],
+)  # fmt: skip
+def test_how_something_changed_is_answered_by_figures_of_its_measure_at_both_ends(words, status):
+    rows = [Told(str(at), quote, "A report", "") for at, quote in enumerate(words)]
+    assert answer_of(parts_of(AREA)[0], rows)[0] == status
+
+
+def test_of_a_question_for_figures_what_has_none_of_its_measure_is_beside_the_point():
+    rows = [Told("area", RECOUNT, "A note", "", topic=AREA),
+            Told("people", "In 2019, 412 people planted eelgrass in Tolven Bay.", "B", "", topic=AREA)]  # fmt: skip
+    assert beside_the_point((AREA,), rows) == {"people"}
+
+
+def test_what_stands_below_a_heading_need_not_repeat_what_it_asks():
+    (part,) = parts_of("Why did eelgrass disappear from Tolven Bay?")
+    quote, title = "The main cause was murky water.", "Eelgrass in Tolven Bay: questions and answers"
+    below, alone = (Told("f", quote, title, "", above=above) for above in ("Why did the eelgrass disappear?", ""))
+    assert answer_of(part, [below])[0] == "answered"
+    assert answer_of(part, [alone])[0] != "answered"

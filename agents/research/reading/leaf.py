@@ -75,11 +75,12 @@ async def run_leaf(context: RunContext, ctx: Ctx, given: LeafGiven) -> Finding:
     # What a model points at for a fact is held against the others. The offline engine has ranked its sentences, by words:
     # of those for a figure some have none.
     query, together, asked = given.setting.query, given.setting.loop.read_together, sub_questions(leaf)
-    weighed = query if asks_for_figures(query) or (together and asks_for_facts(query)) else ""
+    looked_up = together and asks_for_facts(query)
+    weighed = query if looked_up or asks_for_figures(query) else ""
     got = gathered(read, asked, given.beside, query=weighed)
     read_again = frozenset(one.card.id for one in read.values() if one.card)
     # What is looked up was quoted already, page by page, where the model left it open.
-    unread = together and context.fallback is not None and not weighed
+    unread = together and context.fallback is not None and not looked_up
     if read_again and unread and not (got.facts or ctx.finishing):
         read = await _read(ctx, urls, given, late=late, pointless=True)
         got = gathered(read, asked, given.beside)
