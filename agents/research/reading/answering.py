@@ -406,6 +406,6 @@ def _answer_of(part: reader.Question, rows: Sequence[Told]) -> tuple[AnswerStatu
         open_ended = any(not {span[0], span[-1]} <= told for span in year_spans(part.text))
         return ("partly" if open_ended else "answered"), saying or good
     # Words about the subject are part of an answer to a wide question, and none to one for a person, date, figure or place.
-    if part.kind in reader.LOOKUPS:
+    if part.kind in reader.LOOKUPS or part.kind == "change":
         about = list(dict.fromkeys((*near, *(row for row in about if speaks_of(part, row.quote)))))
     return ("partly" if about else "not_found"), about
