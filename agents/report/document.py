@@ -158,13 +158,17 @@ class _Report:
             composer.prose(prose, level=3)
 
     def _to_the_point(self, summary: str) -> Body:
-        """Leave out of a summary what answers nothing that was asked, where the rest does: its section tells it."""
+        """Leave out of a summary what answers nothing that was asked, where the rest does: its section tells it.
+
+        The summary that is itself the only section has no other to tell it.
+        """
         body, asked = self.composer.read(summary, None), [one for one in self.truth.answers if one.asked]
         wanted = {fact for one in asked for fact in one.facts}
         for claim in self.truth.claims:  # with the other side of what is disputed
             sides = {one.fact_id for one in claim.evidence}
             wanted |= set() if wanted.isdisjoint(sides) else sides
-        if wanted.isdisjoint(body.facts()):
+        is_section = any(part.markdown == summary for top in self.outcome.findings for part in top.walk())
+        if is_section or wanted.isdisjoint(body.facts()):
             return body
         return body.changed(lambda one: None if one.facts and wanted.isdisjoint(one.facts) else one)
 

@@ -428,7 +428,7 @@ def test_how_something_changed_is_told_from_how_it_was_done(question, kind):
         (("Eelgrass planted in Tolven Bay grew from 12 hectares in 2015 to 64.9 hectares in 2023.",), "answered"),
         (("In 2015, 12 hectares of eelgrass were planted in Tolven Bay.",
           "In 2023, 64.9 hectares of planted eelgrass stood in Tolven Bay."), "answered"),
-        (("In 2015 and 2023, 412 people planted eelgrass in Tolven Bay.",), "partly"),  # figures of something else
+        (("In 2015 and 2023, 412 people planted eelgrass in Tolven Bay.",), "not_found"),  # figures of something else
         (("By the end of 1998, 5 hectares of eelgrass had been planted in Tolven Bay.",), "partly"),  # before it
     ],
 )  # fmt: skip
