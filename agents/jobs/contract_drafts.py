@@ -61,7 +61,7 @@ class ContractDrafts:
     """What earlier runs of this server's models took, newest last."""
 
     def __post_init__(self) -> None:
-        self._ahead: dict[str, asyncio.Task[Contract]] = {}
+        self._ahead: list[tuple[str, asyncio.Task[Contract]]] = []
         self.looking: dict[str, LookAhead] = {}
         """Searches begun for questions whose plan is being written, by question."""
 
@@ -85,10 +85,11 @@ class ContractDrafts:
             }
         )
         while len(self._ahead) >= MOST_AHEAD:
-            self._ahead.pop(next(iter(self._ahead))).cancel()
+            self._ahead.pop(0)[1].cancel()
         ahead = self.look_ahead(text) if authorized else None
         drafting = self.of_brief(self._brief(assumed, tier), limit_s=limit_s, ahead=ahead)
-        self._ahead[text] = planning = asyncio.ensure_future(drafting)
+        planning = asyncio.ensure_future(drafting)
+        self._ahead.append((text, planning))  # the same question may be asked by several at once
         planning.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     def look_ahead(self, question: str) -> LookAhead | None:
@@ -110,7 +111,8 @@ class ContractDrafts:
         self, scope: ScopingState, tier: Tier | None, *, challenge: bool, limit_s: float | None
     ) -> Contract:
         """Draft the contract of a talk that is ready: one plan per query, each held against the bounds by code."""
-        brief, ahead = self._brief(scope, tier), self._ahead.pop(scope.question, None)
+        brief, begun = self._brief(scope, tier), [text for text, _ in self._ahead]
+        ahead = self._ahead.pop(begun.index(scope.question))[1] if scope.question in begun else None
         unused: tuple[Spent, ...] = ()
         # What the talk has changed since is another question.
         first = sum(turn.speaker == "user" for turn in scope.turns) == 1
@@ -185,7 +187,7 @@ class ContractDrafts:
         return next((one.gate for one in models if isinstance(one, LiteLLMModel) and one.gate is not None), None)
 
     def close(self) -> None:
-        for planning in self._ahead.values():
+        for _, planning in self._ahead:
             planning.cancel()
         for looking in self.looking.values():
             looking.stop()

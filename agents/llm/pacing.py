@@ -257,8 +257,15 @@ class RateLimiter:
                 own = self.pace.note(took_s, int(turn.tokens) - turn.tokens_out or tokens, turn.tokens_out)
                 if self._worked_s() - worked_s <= took_s / 2:  # else it is this machine that was slow to listen
                     limits = self._limits()
-                    most = limits.most_at_once or 0 if self._full_at >= turn.at else 0
                     limit, ended = limits.at_once or self.busy, turn.at + took_s
+                    most = limits.most_at_once or 0  # nobody waits: some more are kept ready for who comes next
+                    most = (
+                        most
+                        if self._full_at >= turn.at
+                        else min(most, 2 * max(limit, turn.busy))
+                        if turn.busy > 1
+                        else 0
+                    )
                     self.places.went_well(own, max(turn.busy, self.busy), limit, most, ended=ended)
             elif turn.ran_out:
                 self.pace.ran_out(took_s, tokens, turn.asked_for)

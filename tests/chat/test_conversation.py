@@ -106,13 +106,16 @@ async def test_a_narrowed_question_is_planned_anew_and_its_parts_reach_the_plann
     assert talker.state.contract.plans[0].query == QUERY.text
 
 
-async def test_the_plan_made_beside_the_manager_s_verdict_is_the_one_that_is_used_where_nobody_reads_the_talk(tmp_path):
-    talker = scripted(tmp_path, turn(QUERY, ready=True))
+@pytest.mark.parametrize("askers", [1, 2])
+async def test_the_plan_made_beside_the_manager_s_verdict_is_the_one_that_is_used_where_nobody_reads_the_talk(
+    tmp_path, askers
+):
+    talker = scripted(tmp_path, *[turn(QUERY, ready=True)] * askers)
 
-    settled = await talker.team.settle(ScopingState(), QUESTION)
+    settled = await asyncio.gather(*(talker.team.settle(ScopingState(), QUESTION) for _ in range(askers)))
 
-    assert settled.contract.plans[0].query == QUERY.text
-    assert len([one for one in talker.team.models["planner"].asked if one.role == "planner"]) == 1
+    assert {one.contract.plans[0].query for one in settled} == {QUERY.text}
+    assert len([one for one in talker.team.models["planner"].asked if one.role == "planner"]) == askers
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """How fast a provider is asked: places, rates, and pauses that hold for everybody."""
 
 import asyncio
+from contextlib import AsyncExitStack
 
 import pytest
 from pydantic import ValidationError
@@ -270,6 +271,18 @@ async def test_a_provider_that_keeps_up_is_asked_for_more_until_it_says_no(clock
     assert open_at_once[:4] == [4, 8, 16, 20]
     doors.hold(0.1)
     assert doors.places.at_once(4, 20) < 10
+
+
+async def test_a_provider_that_keeps_up_with_several_has_places_ready_before_anybody_waits(clock):
+    doors = RateLimiter(lambda: Pace(at_once=4, most_at_once=20), clock, clock.sleep)
+    for several, ready in ((1, 4), (3, 8)):
+        for _ in range(5):
+            async with AsyncExitStack() as open_ones:
+                turns = [await open_ones.enter_async_context(doors.turn(400)) for _ in range(several)]
+                clock.now += 1.0
+                for turn in turns:
+                    turn.used(500, 100)
+        assert doors.places.at_once(4, 20) == ready
 
 
 async def test_a_burst_that_is_turned_away_halves_the_places_once(clock):
