@@ -38,10 +38,10 @@ def limits_for(
 class Places:
     """How many calls a provider is given at once: more with each that goes well, fewer where it can't keep up.
 
-    While it always kept up each call that goes well makes one place more, where calls wait; later, part of one. It can't
-    keep up where it says so (429), where a call runs out of time, or where answers come at less than 0.6 of the best pace
-    seen: a server with one slot works on its queue, so that each further call only takes longer. Calls that were under way
-    together take places away once.
+    While it always kept up each call that goes well makes one place more: where calls wait, else up to twice as many as it
+    kept up with; later, part of one. It can't keep up where it says so (429), where a call runs out of time, or where
+    answers come at less than 0.6 of the best pace seen: a server with one slot works on its queue, so that each further
+    call only takes longer. Calls that were under way together take places away once.
     """
 
     def __init__(self) -> None:
