@@ -11,7 +11,6 @@ from contextlib import contextmanager
 
 from pydantic import BaseModel
 from pytest_httpserver import HTTPServer
-from qdrant_client import QdrantClient, models
 from werkzeug import Request, Response
 
 
@@ -19,6 +18,8 @@ class QdrantServer:
     """Keeps collections for as long as it runs."""
 
     def __init__(self, http: HTTPServer) -> None:
+        from qdrant_client import QdrantClient  # takes a second to load, which all tests would wait for
+
         self.client, self.url = QdrantClient(":memory:"), http.url_for("").rstrip("/")
         self.key, self.late_s, self.fails = "", 0.0, 0
         self.asked: list[str] = []
@@ -37,6 +38,8 @@ class QdrantServer:
         return _json({"result": self._result(request, name, what), "status": "ok", "time": 0})
 
     def _result(self, request: Request, name: str, what: str) -> object:
+        from qdrant_client import models
+
         given, client = json.loads(request.data or b"{}"), self.client
         match request.method, what:
             case "GET", "exists":

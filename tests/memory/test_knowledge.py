@@ -11,7 +11,6 @@ import warnings
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from qdrant_client import models
 
 from agents.contracts.fact import Fact, Remembered, Selection, Sighting
 from agents.contracts.frozen import digest
@@ -418,6 +417,8 @@ async def test_a_server_is_asked_with_its_key_and_one_that_is_refused_is_said(qd
 
 async def test_a_collection_of_another_dimension_is_left_as_it_is(qdrant):
     store = QdrantKnowledge(qdrant.url, StaticEmbedder())
+    from qdrant_client import models
+
     vectors = {"dense": models.VectorParams(size=32, distance=models.Distance.COSINE)}
     qdrant.client.create_collection("dossier-minilm-64-64", vectors_config=vectors)
 

@@ -130,7 +130,7 @@ def strict(body):
                     c = c.replace(x, y)
             o.writestr(n, c)
     return out.getvalue()
-word_file('strict', strict(word(lambda d: d.add_paragraph('It has 3 gates.'))), 'It has 3 gates.')
+word_file('strict', lambda: strict(word(lambda d: d.add_paragraph('It has 3 gates.'))()), 'It has 3 gates.')
 def renamed(body, old, new):
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(body)) as a, zipfile.ZipFile(out, 'w') as o:
@@ -138,18 +138,20 @@ def renamed(body, old, new):
             c = a.read(n).replace(old.encode(), new.encode()) if n.endswith(('.xml', '.rels')) else a.read(n)
             o.writestr(n.replace(old, new), c)
     return out.getvalue()
-word_file('main part of another name', renamed(word(lambda d: d.add_paragraph('It has 3 gates.')), 'document.xml', 'document22.xml'), 'It has 3 gates.')
+word_file('main part of another name', lambda: renamed(word(lambda d: d.add_paragraph('It has 3 gates.'))(), 'document.xml', 'document22.xml'), 'It has 3 gates.')
 def sheet(rows, fmt=None, more=None, title='Deaths'):
-    b = openpyxl.Workbook()
-    s = b.active
-    s.title = title
-    for r in rows:
-        s.append(r)
-    for k, v in (fmt or {}).items():
-        s[k].number_format = v
-    if more:
-        more(b, s)
-    return saved(b)
+    def made():
+        b = openpyxl.Workbook()
+        s = b.active
+        s.title = title
+        for r in rows:
+            s.append(r)
+        for k, v in (fmt or {}).items():
+            s[k].number_format = v
+        if more:
+            more(b, s)
+        return saved(b)
+    return made
 def workbook_file(n, b, text, gaps=()):
     CASES.append(('xlsx: ' + n, 'a.xlsx', b, text, gaps))
 workbook_file('hidden by format, errors', sheet([['Year', 'Deaths'], [1994, 'HIDDEN'], [1995, '#DIV/0!']], {'B2': ';;;'}), 'Deaths\n\nYear: 1994.\nYear: 1995; Deaths: #DIV/0!.')
@@ -212,11 +214,13 @@ opened('checkbox forms', '<text:p>Gate: <text:drop-down><text:label text:value="
 opened('ods repeated rows, dates', '<table:table table:name="Deaths">' + odf_row('Year', 'Deaths') + '<table:table-row table:number-rows-repeated="2"><table:table-cell office:value-type="float" office:value="1994"><text:p>1994</text:p></table:table-cell><table:table-cell><text:p>7</text:p></table:table-cell></table:table-row><table:table-row table:number-rows-repeated="1048570"><table:table-cell table:number-columns-repeated="1024"/></table:table-row></table:table>', 'Year: 1994; Deaths: 7.\nYear: 1994; Deaths: 7.', 'spreadsheet', 'a.ods')
 opened('ods filtered and empty merged', '<table:table>' + odf_row('Region', 'Year', 'Deaths') + '<table:table-row><table:table-cell table:number-rows-spanned="2"><text:p>North</text:p></table:table-cell><table:table-cell><text:p>1994</text:p></table:table-cell><table:table-cell><text:p>4</text:p></table:table-cell></table:table-row><table:table-row><table:covered-table-cell/><table:table-cell><text:p>1995</text:p></table:table-cell><table:table-cell><text:p>5</text:p></table:table-cell></table:table-row><table:table-row table:visibility="filter"><table:table-cell><text:p>HIDDEN</text:p></table:table-cell></table:table-row></table:table>', 'Region: North; Year: 1994; Deaths: 4.\nRegion: North; Year: 1995; Deaths: 5.', 'spreadsheet', 'a.ods')
 def slide(n, build, text):
-    sh = pptx.Presentation()
-    s = sh.slides.add_slide(sh.slide_layouts[5])
-    s.shapes.title.text = 'Seen'
-    build(s)
-    CASES.append(('pptx: ' + n, 'a.pptx', saved(sh), text))
+    def made():
+        sh = pptx.Presentation()
+        s = sh.slides.add_slide(sh.slide_layouts[5])
+        s.shapes.title.text = 'Seen'
+        build(s)
+        return saved(sh)
+    CASES.append(('pptx: ' + n, 'a.pptx', made, text))
 def hidden_shape(s):
     b = s.shapes.add_textbox(Inches(1), Inches(1), Inches(3), Inches(1))
     b.text_frame.text = 'HIDDEN'
