@@ -70,12 +70,24 @@ def _chosen(
 ) -> list[_Candidate]:
     candidates: list[_Candidate] = []
     for at, sentence in enumerate(sentences):
-        if not is_sentence(sentence.text) or is_order(sentence.text) or (is_imperative(sentence.text) and not how_to):
+        if not is_sentence(sentence.text) or is_order(sentence.text):
+            continue
+        if (
+            is_imperative(sentence.text)
+            and not how_to
+            and not any(ranking.is_below(at, one) for one in wanted.values())
+        ):
             continue
         first = _understood_from(sentences, at)
         if first is None:
             continue
-        score, number = max((ranking.score(at, one, first), -number) for number, one in wanted.items())
+        # Who or what `it` is, of a question without a name, may stand in the sentence before: `Jun Sato voted against it`.
+        nameless = listed("pointing").search(sentence.text) and not any(one.names for one in wanted.values())
+        points = _understood_from(sentences, at, least=1) if nameless else None
+        starts = {first} if points is None else {first, points}
+        score, number, first = max(
+            (ranking.score(at, one, start), -number, start) for number, one in wanted.items() for start in starts
+        )
         if score >= ENOUGH:
             candidates.append(_Candidate(at, first, -number, score))
     best: dict[int, float] = {}
@@ -116,10 +128,13 @@ def _with_subject(
     return found
 
 
-def _understood_from(sentences: Sequence[NumberedSentence], at: int) -> int | None:
-    """Find where a quotation must begin to be understood; None when what comes before is not at hand."""
+def _understood_from(sentences: Sequence[NumberedSentence], at: int, *, least: int = 0) -> int | None:
+    """Find where a quotation must begin to be understood; None when what comes before is not at hand.
+
+    At `least` so many sentences before it are taken along.
+    """
     first = at
-    while leans(sentences[first].text):
+    while at - first < least or leans(sentences[first].text):
         before = first - 1
         if before < 0 or sentences[before].number != sentences[first].number - 1 or at - before > _LONGEST_BACK:
             return None

@@ -23,6 +23,8 @@ MAX_READ = 4_000
 """Characters of a message that are taken apart."""
 _CHOICE = 2
 """Narrower questions that make a choice."""
+READ_AT_ONCE = 15
+"""Documents that a standard run reads."""
 OFFERED = 4
 """Narrower questions offered at a time."""
 _ASKS = frozenset("?？؟;;՞፧")
@@ -91,7 +93,7 @@ def _judged(
     """Make a query of a question, and name the sentences that ask for what it leaves open."""
     language = given.language
     aspect = any(terms(re.sub(r"\d+", " ", limit), language) for limit in limits)
-    left_open = () if aspect else open_points(question, language)
+    left_open = () if aspect else open_points(question, language, given.survey)
     drafts = draft(question, language, given.max_leaves)
     leaves = max(len(drafts), len(question.things) * len(question.points))
     narrower = _narrower(question, given.survey, language) if left_open or leaves > given.max_leaves else ()
@@ -117,8 +119,21 @@ def _judged(
     return query, left_open
 
 
-def open_points(question: IndependentQuestion, language: str) -> tuple[str, ...]:
-    """Name what leaves a question open, by its grammar: quantifiers, effects on nobody in particular, bare topics."""
+def _is_small(survey: CorpusSurvey, text: str) -> bool:
+    """Tell a question that one run reads all there is for: of a few documents, or of one that it names by its title."""
+    asked = set(distinct(text))
+    named = any(len(asked & set(distinct(document.title))) >= _PINNED for document in survey.documents)
+    small = named or 0 < survey.total <= READ_AT_ONCE
+    return small and not survey.web and not leans_on_another(text) and not listed("pointing").search(text)
+
+
+def open_points(
+    question: IndependentQuestion, language: str, survey: CorpusSurvey = CorpusSurvey()
+) -> tuple[str, ...]:  # fmt: skip
+    """Name what leaves a question open, by its grammar: quantifiers, effects on nobody in particular, bare topics.
+
+    A short question is open only where more could be read for it than one run reads.
+    """
     text, quoted = re.subn(r"[“\"„«][^”\"“»]{2,160}[”\"»]", " ", question.text)
     named = min(2, quoted + len(names(text, language)))
     pinned = named + bool(re.search(r"(?<!\w)\d", text)) + bool(listed("quantity").search(text))
@@ -134,7 +149,7 @@ def open_points(question: IndependentQuestion, language: str) -> tuple[str, ...]
     bare = pinned < _PINNED and not lists and not asking
     vague = (
         not pinned and not lists and not foreign and len(question.parts) == 1 and telling <= _FEW_WORDS
-        and not SPACELESS.search(text)
+        and not SPACELESS.search(text) and not _is_small(survey, text)
     )  # fmt: skip
     ordered = not pinned and not lists and bool(opening("order").match(text))
     sweeping = listed("everything").search(text) or (pinned < _PINNED and listed("sweeping").search(text))
@@ -182,6 +197,8 @@ def _subject(text: str) -> str:
     text = re.sub(r"\s*\([^()]*\)", "", text)
     if found := listed("effect").search(text):
         text = text[: found.start()] or text
+    elif opening("ask").match(text) and not any(listed(one).search(text) for one in ("sweeping", "everything", "pointing")):
+        return ""  # what follows a word of asking is half a sentence
     text = listed("sweeping").sub(" ", listed("everything").sub(" ", text))
     for name in ("order", "ask", "yes_no"):
         text = opening(name).sub(" ", text.strip(), count=1)

@@ -228,6 +228,10 @@ class Ranking:
         weight *= _FRAME_WEIGHT if term in frame() else 1.0
         return weight * (_TITLE_WEIGHT if term in self._title else 1.0)
 
+    def is_below(self, at: int, wanted: Wanted) -> bool:
+        """Tell a sentence below a heading that says some of what is asked, beside what the title says."""
+        return bool(wanted.core & self._headings[at] - self._title)
+
     def score(self, at: int, wanted: Wanted, first: int | None = None) -> float:
         """Say how well sentence `at` answers, 0 to about 2; with those from `first` on that it leans on."""
         first = at if first is None else first
@@ -242,7 +246,8 @@ class Ranking:
         few = wanted.lookup and self._title and long and 2 * len(telling) <= len(wanted.core)
         if not wanted.total or few or len(spoken) < (2 if long else 1):
             return 0.0
-        covered = sum(w * (term in held or _HEADING_WEIGHT * (term in above)) for term, w in wanted.weights.items())
+        said = held | (self._title if self.is_below(at, wanted) else frozenset())
+        covered = sum(w * (term in said or _HEADING_WEIGHT * (term in above)) for term, w in wanted.weights.items())
         named = 0.12 * sum(name in sentence for name in wanted.names) / max(1, len(wanted.names))
         return min(1.0, covered / wanted.total) * form(sentence, wanted.text) + named
 

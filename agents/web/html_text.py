@@ -127,9 +127,20 @@ def _article(tree: Element, size: int) -> str:
     if not is_wall and (len(text) >= WEAK or size < _LARGE):
         parts = (" ".join(part.text_content().split()) for part in tree.iter("p", "h1", "h2", "h3", "h4", "li", "dd"))
         ran_together = "\n" not in text and sum(bool(part) and part in text for part in parts) > 1
-        return text if len(text) >= WEAK and not ran_together else _everything(tree)
+        whole = len(text) >= WEAK and not ran_together and (len(text) >= _LARGE or not _lost_heading(tree, text))
+        return text if whole else _everything(tree)
     other = "\n\n".join(part for part in _everything(tree).split("\n\n") if not asks_consent(part))
     return other if len(other) > max(len(text) - wall, _LEFT if is_wall else WEAK) else text
+
+
+def _lost_heading(tree: Element, text: str) -> bool:
+    """Tell a text that has what stands below a heading, and not the heading: of short pages extraction drops them."""
+    headings = ((one_line(one.text_content()), one.getnext()) for one in tree.iter("h2", "h3", "h4"))
+    return any(
+        said and said not in text and below is not None and one_line(below.text_content())[:40] in text
+        for said, below in headings
+        if below is not None and below.tag == "p"
+    )
 
 
 def _everything(tree: Element) -> str:

@@ -297,3 +297,13 @@ def test_who_when_where_and_how_many_of_one_thing_is_never_too_broad(message: st
 @pytest.mark.parametrize("message", ["Who built it?", "Wer hat sie gebaut?", "Wie viele Brücken gibt es weltweit?"])
 def test_a_question_for_one_fact_about_nothing_or_everything_is_asked_back_about(message: str) -> None:
     assert not talk(message, language=language_of(message)).ready
+
+
+@pytest.mark.parametrize("message", ["What does the safety audit recommend?", "Which wood is the cheapest?"])
+def test_a_short_question_is_no_broad_one_where_a_run_reads_all_there_is(message: str) -> None:
+    few = CorpusSurvey(documents=(DocumentNote(title="Prices", themes=("oak boards",), language="en"),), total=5)
+    many = few.model_copy(update={"total": 400})
+    named = CorpusSurvey(documents=(DocumentNote(title="Safety audit 2024", themes=(), language="en"),), total=400)
+    assert talk(message, survey=few).ready
+    assert talk(message, survey=named).ready
+    assert not any("safety audit recommend" in split for split in talk(message, survey=many).queries[0].suggested_split)

@@ -295,3 +295,11 @@ def test_people_are_named_in_the_order_and_spelling_of_the_page(head, author):
     body = "<article><h1>Dam</h1><p>The dam of Orvelle was built in 1987 by the harbour office.</p></article>"
 
     assert read_html(f"<html><head>{head}</head><body>{body}</body></html>", "https://a.example/x").author == author
+
+
+def test_a_short_page_keeps_the_headings_of_what_it_says():
+    html = page("<h1>Audit</h1><h2>Why did the alarms go off?</h2><p>The filters were the wrong way round.</p>"
+                "<h2>Recommendations</h2><ol><li>Fit a second exit in the paint shop.</li></ol>")  # fmt: skip
+    text = read_html(html, "https://a.example/").text
+    assert "Why did the alarms go off?\n\nThe filters" in text
+    assert "Recommendations" in text

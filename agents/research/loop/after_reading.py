@@ -47,7 +47,7 @@ def shared_out(findings: Sequence[Finding], questions: Mapping[str, tuple[str, .
 
 def _is_about(fact: Fact, card: SourceCard, questions: Sequence[str]) -> bool:
     return any(
-        is_about(part, fact.quote, card.title, f"{card.head} {fact.heading}")
+        is_about(part, f"{fact.heading} {fact.quote}", card.title, card.head)
         for one in questions
         for part in parts_of(one)
     )

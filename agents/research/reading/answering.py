@@ -388,7 +388,7 @@ def _answer_of(part: reader.Question, rows: Sequence[Told]) -> tuple[AnswerStatu
             own not in row.topic.casefold(),
         ),
     )
-    about = [row for row in rows if is_about(part, row.quote, row.title, f"{row.head} {row.above}")]
+    about = [row for row in rows if is_about(part, f"{row.above} {row.quote}", row.title, row.head)]
     good: list[Told] = []
     near: list[Told] = []
     for row in rows:

@@ -316,8 +316,8 @@ def _pointed_into(pointed: PointedFact, shown: Sequence[SourceExcerpt]) -> Sourc
 
 
 def _is_about(fact: Fact, source: Source, questions: tuple[str, ...]) -> bool:
-    head = f"{source.text[:HEAD_CHARS]} {fact.heading}"
-    return any(is_about(part, fact.quote, source.title, head) for text in questions for part in parts_of(text))
+    head, words = source.text[:HEAD_CHARS], f"{fact.heading} {fact.quote}"
+    return any(is_about(part, words, source.title, head) for text in questions for part in parts_of(text))
 
 
 def _answers_it(part: Question, shown: Sequence[SourceExcerpt], kept: Mapping[str, Mapping[str, Fact]]) -> bool:
