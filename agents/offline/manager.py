@@ -197,7 +197,9 @@ def _subject(text: str) -> str:
     text = re.sub(r"\s*\([^()]*\)", "", text)
     if found := listed("effect").search(text):
         text = text[: found.start()] or text
-    elif opening("ask").match(text) and not any(listed(one).search(text) for one in ("sweeping", "everything", "pointing")):
+    elif opening("ask").match(text) and not any(
+        listed(one).search(text) for one in ("sweeping", "everything", "pointing")
+    ):
         return ""  # what follows a word of asking is half a sentence
     text = listed("sweeping").sub(" ", listed("everything").sub(" ", text))
     for name in ("order", "ask", "yes_no"):
