@@ -46,7 +46,7 @@ test: setup-dev browser ## all tests, the browser's included
 
 test-fast: setup-dev ## unit, roles and research: no browser, no server, and not the files that run the most whole jobs
 	$(BIN)/python -m pytest --workers 2 tests/unit tests/roles tests/research tests/test_architecture.py \
-	  $(foreach file,bad_input case_documents cases context criteria faults forecast obedient settings_act truth weak_models,--ignore tests/research/test_$(file).py) --ignore tests/unit/test_headless_output.py \
+	  $(foreach file,bad_input case_documents cases context criteria faults forecast grades obedient settings_act truth weak_models,--ignore tests/research/test_$(file).py) --ignore tests/unit/test_headless_output.py \
 	  --deselect tests/unit/test_model_names.py::test_the_providers_that_are_known_are_those_of_the_library \
 	  --deselect tests/unit/test_security_promises.py::test_what_a_server_loads_and_opens_asks_nothing_of_the_network \
 	  --deselect tests/unit/test_security_promises.py::test_the_telemetry_of_libraries_is_off
