@@ -114,7 +114,8 @@ _AFTER_ORDINAL = re.compile(
 )
 # Abbreviations that nupunkt does not know and that hardly ever end a sentence.
 _GOES_ON = re.compile(
-    r"\b(?:bzw|gem|vgl|evtl|ggf|inkl|zzgl|sog|abs|art|nr|mme|mlle|sr|sra|srta|núm|pág|sig|dott|dhr|mevr|blz|bl\.a|t\.ex)\.\s*$",
+    r"(?:\b(?:bzw|gem|vgl|evtl|ggf|inkl|zzgl|sog|abs|art|nr|mme|mlle|sr|sra|srta|núm|pág|sig|dott|dhr|mevr|blz|bl\.a|t\.ex)"
+    r"|(?<=[–(])ca?)\.\s*$",
     re.I,
 )
 _NEXT_WORD = re.compile(r"\s*(?:\(\d{4}\)\s)?(\w)")

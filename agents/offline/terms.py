@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 
 from agents.contracts.frozen import Frozen, filled
+from agents.nlp import lang
 from agents.nlp.tokens import content_words, language_of, years_in
 from agents.verify.figures import Figure, figures
 from agents.verify.negation import denies, root
@@ -147,10 +148,20 @@ def differ(one: str, other: str) -> bool:
     apart = first and second and (max(first) < min(second) or max(second) < min(first))
     if not shared or apart or any(left[unit] == right[unit] for unit in shared):
         return False
+    subject, theirs = _defined(one), _defined(other)
+    if subject and theirs and subject not in other and theirs not in one:
+        return False
     mine, yours = _matter(one), _matter(other)
     named, named_there, few = {*names(one)}, {*names(other)}, min(len(mine), len(yours))
     same = few >= _FEWEST and len(mine & yours) >= _SAME_THING * few
     return same and (bool(named & named_there) or not named | named_there)
+
+
+def _defined(text: str) -> str:
+    """Give the name that a sentence opens with and says what it is: `Lilu (mythology) is …`; empty for any other."""
+    first = next(iter(names(text)), "")
+    opened = re.match(rf"(?:the\s+)?{re.escape(first)}(?:\s*\([^()]*\))?\s+(\w+)", text, re.IGNORECASE)
+    return first if first and opened and opened[1].casefold() in lang.words("passive") else ""
 
 
 def _matter(text: str) -> frozenset[str]:

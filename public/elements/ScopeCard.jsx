@@ -78,6 +78,7 @@ parts.ScopeCard =
           ) : null}
           {queries.map((q, i) => {
             const id = `${base}q${i}`;
+            if (!many && p.points?.length && !splitsOf(q).length) return null; // the manager's words above say it
             return (
               <section key={i}>
                 {many || !p.points?.length ? (

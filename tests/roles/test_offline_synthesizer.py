@@ -6,6 +6,7 @@ import pytest
 
 from agents.contracts.finding import FrameInput, LeadInput, NumberedFact, SectionInput
 from agents.offline.report_writer import frame, title, write_lead, write_section
+from agents.offline.terms import differ
 
 OFFICE = "The price of rent in Vienna was 9 euros per square metre in 2020."
 TENANTS = "The price of rent in Vienna was 12 euros per square metre in 2020 when flats let anew are counted alone."
@@ -216,3 +217,11 @@ def test_a_quotation_that_holds_another_one_of_its_source_is_quoted_alone() -> N
     longer = f"{OFFICE} It fell to 8 euros in 2021."
 
     assert quotes(section(("Office", "2021", OFFICE), ("Office", "2021", longer))) == [longer]
+
+
+def test_two_things_told_alike_with_a_figure_each_are_no_disagreement() -> None:
+    told = "{} (IATA: {}) is a public use airport located {} miles west of the central business district of {}, United States."
+    alexandria = told.format("Alexandria International Airport", "AEX", "five", "Alexandria")
+    watertown = told.format("Watertown International Airport", "ART", "six", "Watertown")
+    assert not differ(alexandria, watertown)
+    assert differ(alexandria, alexandria.replace("five", "six"))

@@ -78,6 +78,9 @@ def test_spans_ascend_within_the_text_and_lose_nothing(text):
             id="abbreviations",
         ),
         pytest.param("Am 3. Mai kam er bzw. sie. Gut.", ["Am 3. Mai kam er bzw. sie.", "Gut."], id="german"),
+        pytest.param(
+            "He led it (1239–c. 1243). He died.", ["He led it (1239–c. 1243).", "He died."], id="about a year"
+        ),
         pytest.param("第一句。第二句！第三句？", ["第一句。", "第二句！", "第三句？"], id="chinese"),
         pytest.param("「そうだ。」と言った。次。", ["「そうだ。」と言った。", "次。"], id="japanese-quotation"),
         pytest.param("هل هذا صحيح؟ نعم.", ["هل هذا صحيح؟", "نعم."], id="arabic"),
