@@ -70,6 +70,8 @@ class ClaimFound(Frozen):
     cards: tuple[SourceCard, ...] = ()
     counter: CounterSearch = CounterSearch()
     searches: tuple[SearchRecord, ...] = ()
+    read: tuple[str, ...] = ()
+    """Addresses that were fetched for it; those that the run had read already cost nothing of its sources."""
     problems: tuple[Problem, ...] = ()
     checked: bool = True
     """False where looking into it failed."""
@@ -217,6 +219,7 @@ async def run_claim(context: RunContext, ctx: Ctx, given: ClaimGiven) -> ClaimFo
     failed = (one for one in fetched if isinstance(one, StepFailed) and one.type != "SourceError")
     return found.model_copy(
         update={"counter": CounterSearch(queries=searched, read=len(found.cards)), "searches": made.records,
+                "read": tuple(url for url, *_ in items),
                 "problems": tuple(one.problem() for one in failed)}
     )  # fmt: skip
 

@@ -184,7 +184,7 @@ async def _bounded_claim(claim: Handler, allowance: Allowance, ctx: Ctx, given: 
         allowance.note(ctx.path, Grant(searches=possible, sources=NEW_SOURCES if possible else 0))
         done: ClaimFound = await claim(ctx, given.model_copy(update={"searches": possible}))
         made = min(possible, len(done.searches))
-        allowance.note(ctx.path, Grant(searches=made, sources=NEW_SOURCES if made else 0))
+        allowance.note(ctx.path, Grant(searches=made, sources=0), done.read)
         return done
 
 
