@@ -18,8 +18,8 @@ from tests.scripts import WORLD, Worker
 
 @pytest.fixture
 async def writing(tmp_path):
-    """A conversation whose runs have read everything and write nothing before they are let go."""
-    model = HeldModel(Worker(), held=("synthesizer",))
+    """A conversation whose runs have read everything, and neither write nor go on to the claims before they are let go."""
+    model = HeldModel(Worker(), held=("synthesizer", "reflector"))
     team = make_team(tmp_path, model, searcher=Best(WORLD))
     talker = Talker(team)
     talker.model = model
