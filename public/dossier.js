@@ -274,8 +274,9 @@ const rootPath = (document.querySelector('meta[property="og:root_path"]')?.conte
 
 // ------------------------------------------------------------------ a cut connection
 /* Chainlit's page leaves the chat for the empty first page when one of its own questions fails by a cut connection,
- * though the chat is on the server and goes on there. Such a question is asked again until there is an answer. */
-const CHAINLIT_ASKS = ['/user', '/auth/config', '/project/'];
+ * though the chat is on the server and goes on there; a card whose script did not come stays an error for good.
+ * Such a question is asked again until there is an answer. */
+const CHAINLIT_ASKS = ['/user', '/auth/config', '/project/', '/public/elements/'];
 const plainFetch = window.fetch.bind(window);
 
 function networkIsBack() {

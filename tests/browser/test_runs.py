@@ -117,6 +117,18 @@ def test_a_connection_that_is_cut_leaves_the_chat_where_it_is_and_its_return_sho
     assert back_s < 5 * pace or cut != "once it is shown"
 
 
+def test_a_card_whose_script_did_not_come_for_a_cut_connection_is_asked_for_again(tab, server):
+    page, cut = tab(), []
+
+    def fails_once(route):
+        cut.append(route.request.url)
+        route.abort("internetdisconnected") if len(cut) == 1 else route.continue_()
+
+    page.page.route("**/public/elements/*.jsx", fails_once)
+    page.drafts(FEASIBLE)
+    assert len(cut) > 1
+
+
 def test_a_run_that_is_deleted_while_watched_is_said_to_be_gone(tab, server):
     server.pace(60.0)
     page = tab()
