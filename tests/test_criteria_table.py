@@ -1,9 +1,13 @@
-"""docs/criteria.md and criteria-chat.md: every criterion has a test, and every test that it names exists."""
+"""docs/criteria.md and criteria-chat.md: every criterion has a test, and every test that it names exists.
+
+docs/tags.md: every tag stands there, with who raises it.
+"""
 
 import re
 
 import pytest
 
+from agents.report.wording import wording
 from tests.conftest import ROOT
 
 ROW = re.compile(r"^\| (?P<name>(?:S\d [\w.-]+|C\d\d)) \| .+ \| (?P<tests>`.+`) \|$", re.MULTILINE)
@@ -35,3 +39,12 @@ def test_every_test_of_the_table_exists(named):
     path, _, function = named.removeprefix("tests/").partition("::")
     text = (ROOT / "tests" / path).read_text("utf-8")
     assert re.search(rf"^(?:async )?def {re.escape(function)}\(", text, re.MULTILINE)
+
+
+def test_the_table_of_tags_holds_the_closed_list_and_says_which_code_raises_each():
+    table = (ROOT / "docs" / "tags.md").read_text("utf-8")
+    told = dict(re.findall(r"^\| `(#\w+)` \| .+ \| ([^|]+) \|$", table, re.MULTILINE))
+    raising = {"the run": "research/pipeline.py", "the report": "report/document.py"}
+    raised = {who: re.findall(r'"(#[A-Z_]+)": ', (ROOT / "agents" / path).read_text("utf-8")) for who, path in raising.items()}
+    assert told == {tag: ", ".join(who for who in raising if tag in raised[who]) for tag in wording("en").tags}
+    assert all(told.values())

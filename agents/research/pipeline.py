@@ -133,7 +133,7 @@ async def carry_out(context: RunContext, means: Means, ctx: Ctx, given: Commissi
         return Outcome(
             contract=contract, findings=findings, frame=None, problems=(fault,),
             truth=Truth(judgement=held if means.require_judge else None),
-            tags=_tags(ctx, findings, contract, is_degraded(findings)),
+            tags=_tags(ctx, findings, is_degraded(findings)),
         )  # fmt: skip
 
 
@@ -168,7 +168,7 @@ async def _completed(
     ctx.emit("stage:composing", JobChanged(status="running", stage="composing"))
     outcome = Outcome(
         counter=counter, contract=contract, findings=findings, frame=frame, problems=problems,
-        tags=_tags(ctx, findings, contract, degraded),
+        tags=_tags(ctx, findings, degraded),
         seed_failures=tuple({
             one.url: f"{one.url}: {one.reason}"
             for part in parts_in(findings)
@@ -187,8 +187,8 @@ def _root(plan: Plan, brief: Brief, loop: LoopSettings, closing: ClosingTask | N
     return NodeGiven(node=plan.root, setting=setting, role="query", lead=several, closing=closing, title=plan.query)
 
 
-def _tags(ctx: Ctx, findings: tuple[Finding, ...], contract: Contract, degraded: bool) -> tuple[str, ...]:
-    """Collect the response-awareness tags that apply, in the order of the specification."""
+def _tags(ctx: Ctx, findings: tuple[Finding, ...], degraded: bool) -> tuple[str, ...]:
+    """Collect the response-awareness tags that the run raises; others follow from its report (see `report/document.py`)."""
     parts = parts_in(findings)
     problems = {problem.type for part in parts for problem in part.problems}
     raised = {record.tag for part in parts for record in part.rounds}
@@ -200,8 +200,6 @@ def _tags(ctx: Ctx, findings: tuple[Finding, ...], contract: Contract, degraded:
         "#TOKEN_LIMIT": "BudgetExceeded" in problems,
         "#EARLY_STOP": "#EARLY_STOP" in raised or ctx.finishing,
         "#DEGRADED_SEARCH": degraded,
-        "#LOW_EVIDENCE": not any(part.facts for part in parts),
         "#PATH_DECISION": any(part.engine_note for part in parts),
-        "#COMPLETION_DRIVE": any(plan.assumptions for plan in contract.plans),
     }
     return tuple(tag for tag, holds in applies.items() if holds)

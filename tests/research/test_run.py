@@ -120,7 +120,7 @@ async def test_a_plan_with_thirty_leaves_is_cut_to_the_bound_and_says_so(bench):
     plan = outcome.contract.plans[0]
     assert [part.title for part in plan.root.leaves()] == ["L0", "L1", "L2", "L3"]
     assert any("30 branches" in assumption for assumption in plan.assumptions)
-    assert "#COMPLETION_DRIVE" in outcome.tags
+    assert "#COMPLETION_DRIVE" in {tag.tag for tag in built(outcome).methodology.tags}
 
 
 async def test_leaves_that_say_the_same_are_one(bench):
@@ -263,7 +263,7 @@ async def test_an_extractor_that_points_nowhere_gives_no_facts(bench):
     plan = tree(leaf("Causes", "Why was the Orvane ferry line closed?"))
     outcome = await bench(working_model({QUERY.text: plan}, extractor=nowhere)).run()
     assert not outcome.findings[0].all_facts()
-    assert "#LOW_EVIDENCE" in outcome.tags
+    assert "#LOW_EVIDENCE" in {tag.tag for tag in built(outcome).methodology.tags}
 
 
 async def test_nothing_found_is_an_honest_report_and_never_the_models_memory(bench):
