@@ -45,6 +45,8 @@ def test_the_table_of_tags_holds_the_closed_list_and_says_which_code_raises_each
     table = (ROOT / "docs" / "tags.md").read_text("utf-8")
     told = dict(re.findall(r"^\| `(#\w+)` \| .+ \| ([^|]+) \|$", table, re.MULTILINE))
     raising = {"the run": "research/pipeline.py", "the report": "report/document.py"}
-    raised = {who: re.findall(r'"(#[A-Z_]+)": ', (ROOT / "agents" / path).read_text("utf-8")) for who, path in raising.items()}
+    raised = {
+        who: re.findall(r'"(#[A-Z_]+)": ', (ROOT / "agents" / path).read_text("utf-8")) for who, path in raising.items()
+    }
     assert told == {tag: ", ".join(who for who in raising if tag in raised[who]) for tag in wording("en").tags}
     assert all(told.values())

@@ -198,11 +198,11 @@ class RunTalk(Drafting):
         if not self.team.engine.reasons:
             return words("guidance_offline")
         reach = reach_of(job.run, rounds=contract.caps.rounds if contract else None)
-        if reach.nothing:
+        if not reach.summary:
             return words("guidance_late")
         said = [words("guidance_branches", branches=reach.branches)] if reach.branches else []
         said += [words("guidance_round", round=reach.round)] if reach.round is not None else []
-        return " ".join((*said, *([words("guidance_summary")] if reach.summary else [])))
+        return " ".join((*said, words("guidance_summary")))
 
     # ---- when it is over
 

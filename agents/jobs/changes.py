@@ -138,11 +138,7 @@ class Reach(NamedTuple):
     branches: int
     """Branches that are still searched, read or written for."""
     summary: bool
-    """The summary is not written yet."""
-
-    @property
-    def nothing(self) -> bool:
-        return self.round is None and not self.branches and not self.summary
+    """Nobody writes the summary yet; where somebody does, nothing is reached."""
 
 
 def reach_of(run: Attempt, rounds: int | None) -> Reach:
@@ -155,7 +151,7 @@ def reach_of(run: Attempt, rounds: int | None) -> Reach:
     return Reach(
         round=following if collecting and (rounds is None or following <= rounds) else None,
         branches=branches if collecting else 0,
-        summary=_stage(run) not in {"judging", "completed"},
+        summary=collecting,
     )
 
 

@@ -3,7 +3,7 @@
 import logging
 from functools import partial
 
-from agents.contracts.contract import Brief, Contract, PaceSeen
+from agents.contracts.contract import Brief, PaceSeen
 from agents.contracts.finding import Finding, Problem
 from agents.contracts.frozen import Spent
 from agents.contracts.plan import Plan
@@ -144,8 +144,6 @@ async def _completed(
     """Challenge and check what was found, frame it, and write anew where the challenge moves a verdict."""
     contract = closing.contract
     brief = contract.brief
-    if any(finding.all_facts() for finding in findings):
-        ctx.emit("stage:challenging", JobChanged(status="running", stage="challenging"))
     # The frame and the search against the claims need no section, the check of the sections no frame. Only where the
     # challenge moves a verdict that no writer was told of is anything written again.
     closed_early = findings[0].closed if isinstance(findings[0], RootFinding) and not ctx.dropped else None
@@ -165,7 +163,6 @@ async def _completed(
         framing = write_frame(ctx, context, contract, (findings, counter), claims, degraded, key="again")
         findings, (anew, failed) = await together(rewriting, framing)
         frame, problems = only_section(findings, brief) or anew or frame, (*problems, *failed)
-    ctx.emit("stage:composing", JobChanged(status="running", stage="composing"))
     outcome = Outcome(
         counter=counter, contract=contract, findings=findings, frame=frame, problems=problems,
         tags=_tags(ctx, findings, degraded),

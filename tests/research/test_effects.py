@@ -1,18 +1,22 @@
 """What is typed must also matter: insights, task specs, priorities, guidance and failed searches, each by what it changes."""
 
+import pytest
+
 from agents.contracts.contract import Caps, ScopingTurn
 from agents.contracts.fact import Extraction, PointedFact
 from agents.contracts.plan import PlannedLeaf, PlanTree, ReflectionResponse
 from agents.contracts.report import Actual
+from agents.core.events import JobChanged
 from agents.jobs.changes import reach_of
 from agents.report.document import build
 from agents.research.loop.loop_decision import LoopSettings
 from agents.research.pipeline import Means
 from agents.research.planning.freeze_contract import CapOverrides
 from agents.research.scoping.turn import ScopingState, take_turn
+from tests.research.test_steering import until
 from tests.scripted_model import ScriptedModel
 from tests.scripted_search import ScriptedSearcher
-from tests.scripts import BRIEF, QUERY, ROLES, WORLD, Worker, change, leaf, tree, working_model
+from tests.scripts import BRIEF, FLAT, QUERY, ROLES, WORLD, Worker, change, leaf, tree, working_model
 
 LIMIT = "This count leaves out the nights, which nobody watched."
 LINKED = "https://c.example/passengers"
@@ -216,16 +220,49 @@ async def test_the_acknowledgement_says_what_guidance_still_reaches(bench):
     reading = next(reach for kind, reach in reaches if kind == "ExtractionInput")
     assert (reading.branches, reading.round, reading.summary) == (3, 2, True)
     framing = next(reach for kind, reach in reaches if kind == "FrameInput")
-    assert (framing.branches, framing.round, framing.summary) == (0, None, True)
-    assert reach_of(replace_stage(work.last), rounds=3).nothing
+    # Whoever writes it was told already what to heed.
+    assert (framing.branches, framing.round, framing.summary) == (0, None, False)
 
 
-def replace_stage(run):
-    """The run as it stands while it is judged."""
-    from agents.core.events import JobChanged
+def stages_of(run):
+    return [one.event.stage for one in run.events if isinstance(one.event, JobChanged)]
 
-    run.emit("test#judging", JobChanged(status="running", stage="judging"))
-    return run
+
+@pytest.mark.parametrize("plan", [FLAT, ONE])
+async def test_the_run_is_composing_once_its_claims_are_challenged_and_passes_each_stage_once(bench, plan):
+    framing = []
+
+    class Slow(ScriptedModel):
+        async def reply(self, request, on_text=None):
+            if type(request.given).__name__ == "FrameInput":
+                await until(lambda: stages_of(work.last)[-1] != "challenging")
+                framing.append(stages_of(work.last)[-1])
+            return await super().reply(request, on_text)
+
+    work = bench(Slow(by_role=dict.fromkeys(ROLES, Worker({QUERY.text: plan.model_copy(update={"claims": ()})}))))
+    await work.run()
+    assert framing == ["composing"] * (plan is FLAT)  # the only section of a report is its summary
+    assert stages_of(work.last) == ["planning", "collecting", "challenging", "composing", "judging"]
+
+
+async def test_what_the_challenge_moves_is_reworked_before_it_is_judged(bench):
+    moves = "https://z.example/ice"
+
+    class Late(ScriptedSearcher):
+        async def search(self, query, deadline_s=None):
+            found = await super().search(query, deadline_s)
+            against = query.text.startswith("not ")
+            return (
+                found
+                if against
+                else found.model_copy(update={"hits": tuple(one for one in found.hits if one.url != moves)})
+            )
+
+    closed = "The Orvane ferry line was closed on 12 days in the winter of 2022/23."
+    plan = FLAT.model_copy(update={"claims": (closed,)})
+    work = bench(working_model({QUERY.text: plan}), searcher=Late(WORLD | {moves: ("Ice", closed.replace("12", "40"))}))
+    await work.run()
+    assert stages_of(work.last)[2:] == ["challenging", "composing", "reworking", "judging"]
 
 
 async def test_a_part_that_was_agreed_and_that_no_leaf_asks_about_is_lacking_until_it_is_covered(bench):

@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from agents.contracts.contract import Narrowing
-from agents.contracts.finding import SectionInput
+from agents.contracts.finding import FrameInput, SectionInput
+from agents.contracts.verification import ChallengeInput
 from agents.core.errors import BadRequest, SearchError
 from agents.core.events import NodeChanged, Noted, SourceRead
 from tests.scripted_model import ScriptedModel
@@ -243,6 +244,20 @@ async def test_a_branch_can_not_be_dropped_once_claims_and_summary_rest_on_it_th
     outcome = await asyncio.wait_for(task, 30)
 
     assert leaves(outcome)["Closures"].facts and leaves(outcome)["Costs"].facts
+    await same_again(work, outcome)
+
+
+async def test_claims_and_summary_are_made_once_though_a_branch_was_dropped_before(bench):
+    gate = Gate(search="passengers")
+    work = bench(searcher=gate)
+    task, run = await under_way(work, gate)
+
+    change(run, "drop", "job/0/2")
+    gate.open.set()
+    outcome = await asyncio.wait_for(task, 30)
+
+    assert outcome.counter
+    assert len([one for one in work.model.asked if isinstance(one.given, ChallengeInput | FrameInput)]) == 2
     await same_again(work, outcome)
 
 

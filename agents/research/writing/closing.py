@@ -72,12 +72,10 @@ class RoundEnd(Frozen):
 async def run_end(context: RunContext, ctx: Ctx, given: EndGiven) -> RoundEnd:
     """Reflect on a round; where that asks for nothing more, close the run while the last sections are written."""
     reflection, problems = await reflect(ctx, context, given.asking, "0")
-    goes_on = reflection is not None and not reflection.sufficient and bool(reflection.new_queries)
-    if goes_on or ctx.again != given.again:
+    goes_on = reflection is not None and not reflection.sufficient and bool(reflection.gaps)
+    # Over what the user dropped nothing is closed: that is left out only when all branches have ended.
+    if goes_on or ctx.dropped or ctx.again != given.again:
         return RoundEnd(reflection=reflection, problems=problems)
-    # Nothing is collected any more: what is said to the run from now on reaches the closing only.
-    if given.finding.all_facts():
-        ctx.emit("stage:challenging", JobChanged(status="running", stage="challenging"))
     closed = await close(ctx, context, given.task, (given.finding,), (given.setting,))
     return RoundEnd(reflection=reflection, problems=problems, closed=closed)
 
@@ -95,10 +93,12 @@ async def reflect(
 async def close(
     ctx: Ctx, context: RunContext, task: ClosingTask, findings: tuple[Finding, ...], settings: tuple[Setting, ...]
 ) -> Closed:
-    """Challenge the claims and write the frame, side by side.
+    """Challenge the claims and write the frame, side by side: nothing that is said to the run from now on reaches them.
 
-    The writer is told what code makes of the claims by the facts at hand.
+    The writer is told what code makes of the claims by the facts at hand. The run is at the earlier of the two while both last.
     """
+    if any(one.all_facts() for one in findings):
+        ctx.emit("stage:challenging", JobChanged(status="running", stage="challenging"))
     pairs = zip(settings, findings, strict=True)
     known = [claim for setting, one in pairs for claim in await computed(at_hand, setting, one)]
     told = tuple(map(verdict_line, known))
@@ -121,6 +121,7 @@ async def challenge_all(
         for number, (finding, setting) in enumerate(zip(findings, settings, strict=True))
     ]
     results = await ctx.children("challenge", items, gives=Challenged)
+    ctx.emit("stage:composing", JobChanged(status="running", stage="composing"))
     return tuple(result if isinstance(result, Challenged) else Challenged() for result in results)
 
 

@@ -103,11 +103,11 @@ async def checked(
 
     The report is kept before any check runs on it; whatever fails here leaves it as it was, with the verdict `unchecked`.
     """
-    ctx.emit("stage:judging", JobChanged(status="running", stage="judging"))
     answers = answers_of(outcome.contract, outcome.findings)
     outcome = outcome.model_copy(update={"truth": Truth(answers=answers)})
     draft = build(ctx.job_id, outcome, Actual(), engine="", reasons=reasons)
     await ctx.call("keep", "draft", _kept, draft, gives=ReportDocument, pool="local")
+    ctx.emit("stage:judging", JobChanged(status="running", stage="judging"))
     if not draft.references:
         claims = tuple(one.claim for of_query in challenged for one in of_query.claims)
         return outcome.model_copy(update={"truth": Truth(answers=answers, claims=claims)})
