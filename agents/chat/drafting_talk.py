@@ -21,7 +21,7 @@ from agents.core.errors import BadRequest, DossierError, NotFeasible
 from agents.core.role import OnText
 from agents.jobs.job import Job
 from agents.memory.knowledge import LOCAL_OWNER
-from agents.research.planning.drafting import phases_of
+from agents.research.planning.drafting import refreshed
 from agents.research.planning.freeze_contract import bounds_of
 from agents.research.scoping.turn import ScopingState, refused
 from agents.search.uploads import UploadResult
@@ -192,25 +192,6 @@ def _with(plan: Plan, root: Node, renamed: dict[str, str]) -> Plan:
             claims.append(claim.model_copy(update={"leaves": left}))
     # Through validation: no edit makes a plan that could not have been drafted.
     return Plan.model_validate(plan.model_copy(update={"root": root, "claims": tuple(claims)}).model_dump())
-
-
-def refreshed(plan: Plan, rounds: int) -> Plan:
-    """The plan with its budgets as if drafted now: rounds of the mode at hand, searches as its leaves have words for.
-
-    Fitting a plan to its caps only ever takes away; without this, what an edit gave up could never come back.
-    """
-
-    def fresh(branch: Branch) -> Branch:
-        if isinstance(branch, Leaf):
-            budget = branch.budget.model_copy(update={"searches": min(3, max(1, len(branch.searches)))})
-            return branch.model_copy(update={"budget": budget})
-        several = branch is plan.root and (len(branch.phases) > 1 or branch.phases[0].criteria.corroboration > 1)
-        last = branch.phases[-2 if len(branch.phases) > 1 else 0]
-        collect = last.model_copy(update={"title": "Collect", "max_iterations": rounds})
-        children = tuple(fresh(child) for child in branch.children)
-        return branch.model_copy(update={"phases": phases_of(collect) if several else (collect,), "children": children})
-
-    return plan.model_copy(update={"root": fresh(plan.root)})
 
 
 class Drafting:

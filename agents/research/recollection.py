@@ -25,9 +25,9 @@ from agents.memory.knowledge import KnowledgeStore, MemoryDown, in_time
 from agents.nlp.tokens import content_words
 from agents.offline.questions import LOOKUPS, Question, parts_of
 from agents.research import remembering
-from agents.research.loop.topics import beyond, repeated
-from agents.research.planning.drafting import DraftGiven, plan_by
-from agents.research.planning.freeze_contract import with_leaves
+from agents.research.loop.topics import RoundsBefore, beyond, repeated
+from agents.research.planning.drafting import DraftGiven, plan_by, refreshed
+from agents.research.planning.freeze_contract import bounds_of, with_leaves
 from agents.research.reading.answering import answers, is_foreign
 from agents.research.reading.leaf import SOURCES_OF_A_LOOKUP
 from agents.research.reading.searching import LeafGiven, Setting, query_of, sub_questions
@@ -236,6 +236,16 @@ class Recollection(remembering.KeptAnswers):
         ]
         return KnownPlan(lines=(*lines[:MOST_TOLD], *(f"raised before, still open: {one.text}" for one in raised)))
 
+    async def rounds_before(self, query: str) -> RoundsBefore:
+        """Say how many rounds an earlier run might make for the same query: the body of a step."""
+        try:
+            near = await self._found(query, ("plan",), 4)
+        except MemoryDown:
+            return RoundsBefore()
+        same = (one.plan for one in near if one.plan and repeated(query, [one.text]) and not beyond(query, one.text))
+        rounds = (phase.max_iterations for plan in same for phase in plan.root.phases)
+        return RoundsBefore(rounds=max(rounds, default=0))
+
     async def _counts(self, plan: Plan, setting: Setting) -> tuple[int, ...]:
         known = [await self._known(sub_questions(leaf), setting) for leaf in plan.root.leaves()]
         return tuple(0 if one.open else len(one.facts) for one in known)
@@ -327,7 +337,7 @@ async def _told(draft: Handler, memory: Recollection, ctx: Ctx, given: DraftGive
     setting = Setting.of(asked, brief)
     known = await ctx.call("known", "0", memory.known, asked, setting, gives=KnownPlan, pool="local")
     memory.note(known.fault)
-    plan = known.plan
+    plan = known.plan and refreshed(known.plan, bounds_of(brief).rounds)
     if plan is None:
         brief = brief.model_copy(update={"known": (*brief.known, *known.lines)})
         plan = await draft(ctx, given.model_copy(update={"brief": brief}))

@@ -4,10 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.chat.drafting_talk import CardEdit, branch_at, edit_plans, place_of, refreshed
+from agents.chat.drafting_talk import CardEdit, branch_at, edit_plans, place_of
 from agents.chat.texts import ChatTexts
 from agents.contracts.plan import Leaf, Node, Plan, PlannedClaim
 from agents.core.errors import BadRequest
+from agents.research.planning.drafting import refreshed
+from agents.research.planning.freeze_contract import fitted
 
 
 def leaf(title, searches=("a", "b", "c")):
@@ -96,14 +98,10 @@ def test_a_branch_is_found_by_its_shown_number():
 
 
 def test_what_fitting_took_away_comes_back():
-    thin = plan()
-    poor = thin.root.children[0].model_copy(
-        update={"budget": thin.root.children[0].budget.model_copy(update={"searches": 1})}
-    )
-    thin = thin.model_copy(update={"root": thin.root.model_copy(update={"children": (poor, *thin.root.children[1:])})})
+    thin = fitted(plan(), 1, 1, 1)
     fresh = refreshed(thin, rounds=7)
-    assert fresh.root.leaves()[0].budget.searches == 3
     assert fresh.root.phases[0].max_iterations == 7
+    assert fitted(fresh, 30, 30, 30).root.leaves() == fitted(plan(), 30, 30, 30).root.leaves() != thin.root.leaves()
 
 
 EDITS = st.builds(

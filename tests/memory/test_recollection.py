@@ -140,6 +140,32 @@ async def test_the_same_question_again_searches_reads_and_plans_nothing_and_says
     assert "Taken over from earlier research" in report.markdown
 
 
+async def test_a_deeper_run_of_the_same_question_goes_on_from_what_is_known_and_one_as_deep_does_not(life):
+    wanted = ReflectionResponse(sufficient=False, confidence=0.4, gaps=("One source only.",), new_queries=(CREW,))
+    enough = wanted.model_copy(update={"sufficient": True})
+    life.pages = {url: said for url, said in PAGES.items() if "d.example" not in url}  # the cost has one source
+
+    async def asked(mode, *reflections):
+        script = [*reflections, *[enough] * 9]
+        life.by_role = {"reflector": lambda request: script.pop(0)}
+        outcome, web, _, plans = await life.run(mode=mode)
+        collected = {query.text for query in web.asked if not query.text.startswith("not ")}
+        return outcome, collected - {claim.text for claim in outcome.truth.claims}, plans
+
+    await asked("standard", enough)
+    life.pages |= MORE
+    deep, searched, plans = await asked("deep", wanted)
+
+    assert (searched, plans) == ({CREW}, 0)
+    assert [phase.max_iterations for phase in deep.contract.plans[0].root.phases] == [7, 7, 1]
+    assert any("44 sailors" in fact.quote for fact in facts_of(deep))
+
+    for mode in ("deep", "standard"):
+        again, searched, _ = await asked(mode, wanted)
+        assert not searched
+        assert {fact.quote for fact in facts_of(deep)} <= {fact.quote for fact in facts_of(again)}
+
+
 async def test_who_asks_the_same_again_pays_for_no_model_and_what_changed_is_told_to_one(life):
     """Everything a model would be told is as it was: its answers are taken over, and held against the pages again."""
     first, *_ = await life.run()

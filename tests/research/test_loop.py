@@ -394,9 +394,8 @@ async def test_where_a_leaf_of_a_wide_question_found_nothing_the_next_round_swee
 
 
 def test_a_deep_run_answers_every_question_once_before_any_a_second_time_and_a_change_of_depth_keeps_the_goals():
-    from agents.chat.drafting_talk import refreshed
     from agents.contracts.plan import Leaf, Node, Phase, Plan, SuccessCriteria
-    from agents.research.planning.drafting import phases_of
+    from agents.research.planning.drafting import phases_of, refreshed
 
     wanted = Phase(title="Collect", criteria=SuccessCriteria(corroboration=2), max_iterations=7)
     deep = phases_of(wanted)

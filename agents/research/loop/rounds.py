@@ -32,7 +32,7 @@ from agents.research.loop import after_reading as between
 from agents.research.loop import loop_decision as rules
 from agents.research.loop.branch_retry import Again, ended
 from agents.research.loop.success import Success, met, novelty
-from agents.research.loop.topics import Dispatched
+from agents.research.loop.topics import Dispatched, RoundsBefore
 from agents.research.reading.hold_extraction import WANTED
 from agents.research.reading.searching import LeafGiven, NodeGiven, Tell, sub_questions, teller
 from agents.research.reading.shortlisting import fed
@@ -182,7 +182,7 @@ class Rounds:
         # The next phase works on what the reflection asks for.
         ends = (in_phase >= max_rounds or after.met) and following is None
         lacking = (after if following is None or not after.met else self._stands(following)).missing
-        asking = None if ends else self._asking(lacking, number, max_rounds, dispatch)
+        asking = None if ends or await self._was_asked(number) else self._asking(lacking, number, max_rounds, dispatch)
         if following is None:
             # A section needs no more than its own facts, and the reflection no sections.
             _, self._reflection = await together(self.write(), self._end(asking, lacking, number, may_close=True))
@@ -360,9 +360,7 @@ class Rounds:
         """Put the reflector's question together; None where its answer could change nothing."""
         ctx, setting, findings = self.ctx, self.given.setting, self.findings
         # Where every search failed and nothing is known, other topics would fail alike (the leaves tried other words).
-        # What is known from earlier runs was reflected on when it was found.
-        known = bool(facts := rules.facts_of(findings)) and all(fact.known_since for fact in facts)
-        if ctx.finishing or ctx.collecting_left == 0 or rules.nothing_answers(findings) or known:
+        if ctx.finishing or ctx.collecting_left == 0 or rules.nothing_answers(findings):
             return None
         asking = ReflectionInput(
             query=setting.query, objective=self.given.node.objective, questions=tuple(self.questions),
@@ -374,6 +372,16 @@ class Rounds:
             query_type=setting.query_type, today=setting.today,
         )  # fmt: skip
         return None if all_are_silent(asking) else asking
+
+    async def _was_asked(self, number: int) -> bool:
+        """Tell whether all is known of a run that might make as many rounds: it was reflected on when it was found."""
+        facts, earlier = rules.facts_of(self.findings), self.context.earlier
+        if earlier is None or not facts or not all(fact.known_since for fact in facts):
+            return False
+        before = await self.ctx.call(
+            "before", f"r{number}", earlier.rounds_before, self.given.setting.query, gives=RoundsBefore, pool="local"
+        )  # fmt: skip
+        return before.rounds >= max(phase.max_iterations for phase in self.given.node.phases)
 
     async def _end(
         self, asking: ReflectionInput | None, lacking: tuple[str, ...], number: int, *, may_close: bool

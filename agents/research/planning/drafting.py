@@ -272,7 +272,7 @@ class TreeBuilder:
 
     def _phase(self, lookup: bool, themes: tuple[str, ...] = ()) -> Phase:
         criteria = Criteria(corroboration=1 if lookup else CORROBORATION, themes=themes)
-        return Phase(title="Collect", criteria=criteria, max_iterations=min(20, self.bounds.rounds))
+        return Phase(title="Collect", criteria=criteria, max_iterations=self.bounds.rounds)
 
     def _grown(self, leaves: list[Placed], lookup: bool) -> tuple[Node | Leaf, ...]:
         """Put leaves under their headings, in reading order; an executor with a single child is that child."""
@@ -309,6 +309,19 @@ def phases_of(collect: Phase) -> tuple[Phase, ...]:
         return (collect,)
     once = collect.criteria.model_copy(update={"corroboration": 1})
     return collect.model_copy(update={"criteria": once}), collect.model_copy(update={"title": "Fill gaps"}), settle
+
+
+def refreshed(plan: Plan, rounds: int) -> Plan:
+    """Give a plan with its phases as if drafted now, for the rounds of the mode at hand."""
+
+    def fresh(node: Node) -> Node:
+        several = node is plan.root and (len(node.phases) > 1 or node.phases[0].criteria.corroboration > 1)
+        last = node.phases[-2 if len(node.phases) > 1 else 0]
+        collect = last.model_copy(update={"title": "Collect", "max_iterations": rounds})
+        children = tuple(fresh(child) if isinstance(child, Node) else child for child in node.children)
+        return node.model_copy(update={"phases": phases_of(collect) if several else (collect,), "children": children})
+
+    return plan.model_copy(update={"root": fresh(plan.root)})
 
 
 def _few_sweeps(leaves: list[Placed]) -> list[Placed]:
