@@ -152,12 +152,13 @@ class JudgeInput(Frozen):
     """What the judge is given: the report as the reader will meet it, and the figures of its gates."""
 
     question: Text
-    summary: Text
+    report: Text
+    """Down to its references, with the marks of what could not be verified."""
     claims: tuple[str, ...]
     """Claims with verdict and counts."""
     shortfalls: tuple[str, ...]
     unsupported: tuple[str, ...]
-    """Sentences that could not be verified."""
+    """Sentences of it that could not be verified."""
     language: Text = "en"
 
 

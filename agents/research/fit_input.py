@@ -42,7 +42,7 @@ _SHORTEST = 80  # characters below which no text is cut: names, ids and addresse
 _LONGEST = 12_000  # characters of a text from which it is cut, step by step
 _MARKS = re.compile(r"\[[fF]\d+\]")
 _TEXTS = frozenset(
-    "statement quote text evidence statements sections quotes claims verdicts unsupported".split()
+    "statement quote text evidence statements sections report quotes claims verdicts unsupported".split()
 )  # fmt: skip
 """Fields that hold what was found or written; all others are what was asked, and stay."""
 

@@ -127,6 +127,19 @@ def test_compaction_loses_no_fact_number_and_no_source():
     assert (small.query, small.questions, small.language) == (given.query, given.questions, given.language)
 
 
+def test_a_report_that_is_too_long_for_its_judge_is_cut_to_what_speaks_to_the_question():
+    from agents.contracts.verification import JudgeInput
+
+    told = "The ferry was closed for 12 days.[1]"
+    report = " ".join(f"Note {n} on gardening." for n in range(4000)) + f" {told}"
+    given = JudgeInput(
+        question="How long was the ferry closed?", report=report, claims=(), shortfalls=(), unsupported=()
+    )
+    small = compacted(given, 2000)
+    assert size_of(small) <= 2000
+    assert told in small.report and small.question == given.question
+
+
 def test_compaction_keeps_every_citation_of_long_prose():
     from agents.contracts.finding import LeadInput
 

@@ -16,6 +16,8 @@ from agents.contracts.verification import (
     Claim,
     CounterSearch,
     Evidence,
+    JudgeInput,
+    SentenceCheck,
     StanceRow,
     Stances,
     Verified,
@@ -26,6 +28,8 @@ from agents.core.errors import SourceError
 from agents.report.document import build
 from agents.research.challenge.claim_ledger import ClaimDone, Thresholds, gates
 from agents.research.pipeline import Means
+from agents.research.writing import truthful
+from agents.research.writing.verify_report import Checks
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF, QUERY, WORLD, Worker, leaf, tree, working_model
 
@@ -260,6 +264,39 @@ async def test_a_judge_that_approves_lets_the_report_pass(bench):
     )
     outcome = await bench(means=Means(require_judge=True, judge_thresholds=easy)).run()
     assert outcome.truth.judgement.verdict == "approve"
+
+
+@pytest.mark.parametrize(("verdict", "replaced_by"), [("contradicted", ""), ("unsupported", None)])
+async def test_the_judge_reads_the_report_as_it_will_be_read_and_sends_back_only_what_still_stands_in_it(
+    bench, monkeypatch, verdict, replaced_by
+):
+    doubtful = "Most of it was fuel for the ice breaker."
+
+    async def checking(ctx, context, draft, *args, ask_model):
+        verdicts = [(one, verdict if one.text == doubtful else "supported") for one in draft.sentences if one.verdict]
+        checks = (
+            SentenceCheck(
+                text=one.text, facts=one.facts, verdict=said, replaced_by=replaced_by if said == verdict else None
+            )
+            for one, said in verdicts
+        )
+        return Checks(checks=tuple(checks))
+
+    monkeypatch.setattr(truthful, "verify", checking)
+    easy = Thresholds(
+        min_evidence_per_claim=0, min_distinct_domains_per_claim=0, min_report_confidence=0, min_verifiable_ratio=0
+    )
+    work = bench(means=Means(require_judge=True, judge_thresholds=easy))
+    outcome = await work.run()
+    (given,) = (request.given for request in work.model.asked if isinstance(request.given, JudgeInput))
+
+    body, references, _ = built(outcome).markdown.partition("\n## References\n")
+    assert references and given.report == body.strip()
+    assert "\n## Closures\n" in body and "[1]" in body and "[#" not in body
+    stands = f"{doubtful}[3] `#UNVERIFIED`" in body
+    assert (doubtful in body) == stands == (replaced_by is None)
+    assert given.unsupported == ((doubtful,) if stands else ())
+    assert outcome.truth.judgement.verdict == ("request_changes" if stands else "approve")
 
 
 async def test_the_judges_own_thresholds_come_before_its_opinion(bench):

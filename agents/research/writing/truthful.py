@@ -14,6 +14,7 @@ from agents.core.port import Ctx, together
 from agents.core.role import RoleAnswer
 from agents.core.time_policy import REWRITE_SHARE
 from agents.report.document import build
+from agents.report.wording import wording
 from agents.research.challenge.challenge import Challenged
 from agents.research.challenge.claim_ledger import ClaimDone, Thresholds, gates
 from agents.research.loop.after_reading import MOVED, touches, verdict_line
@@ -133,7 +134,8 @@ async def checked(
         verifiable_ratio=ratio, confidence=confidence,
     )  # fmt: skip
     if judged_by is not None:
-        judgement = await _judge(ctx, context, outcome, draft, truth, done, judged_by)
+        final = build(ctx.job_id, outcome.model_copy(update={"truth": truth}), Actual(), engine="", reasons=reasons)
+        judgement = await _judge(ctx, context, final, truth, done, judged_by)
         truth = truth.model_copy(update={"judgement": judgement})
     return outcome.model_copy(update={"truth": truth})
 
@@ -164,22 +166,20 @@ async def run_check(context: RunContext, ctx: Ctx, given: ToCheck, *, reasons: b
 
 
 async def _judge(
-    ctx: Ctx, context: RunContext, outcome: Outcome, draft: ReportDocument, truth: Truth, done: Sequence[ClaimDone],
-    wanted: Thresholds,
+    ctx: Ctx, context: RunContext, report: ReportDocument, truth: Truth, done: Sequence[ClaimDone], wanted: Thresholds,
 ) -> Judgement:  # fmt: skip
-    """Have the whole reviewed; thresholds first, and an unusable verdict is never a pass.
+    """Have the whole reviewed as it will be read; thresholds first, and an unusable verdict is never a pass.
 
     As many claims as are wanted must be settled: one that rests on less is told in the report, and lowers its confidence.
     """
     figures, short = gates(done, truth.confidence, truth.verifiable_ratio, wanted)
     if not all(one.passed for one in figures if one.name != EVIDENCE_GATE):
         return Judgement(verdict="request_changes", reasons=short)
-    frame = outcome.frame
     said = (f"{one.text} [{one.verdict}, {len(one.evidence)} pieces of evidence]" for one in truth.claims)
     given = JudgeInput(
-        question=draft.question, summary=frame.summary if frame else draft.title, claims=tuple(said),
-        shortfalls=truth.shortfalls, language=outcome.contract.brief.language,
-        unsupported=tuple(check.text for check in truth.checks if check.verdict in {"unsupported", "contradicted"}),
+        question=report.question, report=report.markdown.partition(f"\n## {wording(report.language).references}\n")[0],
+        claims=tuple(said), shortfalls=truth.shortfalls, language=report.language,
+        unsupported=tuple(one.text for one in report.sentences if one.verdict in {"unsupported", "contradicted"}),
     )  # fmt: skip
     try:
         asked = await ctx.call("judge", "0", context.ask, JUDGE, given, ctx.last_deadline, gives=RoleAnswer[Judgement])
