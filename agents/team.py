@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from agents.contracts.contract import DEFAULT_MINUTES, Brief, Caps, Contract, ScopingTurn
+from agents.contracts.contract import DEFAULT_MINUTES, Agreement, Brief, Caps, Contract, ScopingTurn
 from agents.contracts.frozen import Tier
 from agents.contracts.report import Actual, Commission, Earlier, EarlierUse, Outcome, ReportDocument
 from agents.contracts.sources import OwnFile, Place
@@ -187,7 +187,7 @@ class Team:
             context_results=self.settings.context_results,
             # Stands in when a provider fails for good, so that what was found is still written up.
             fallback=OfflineModel() if self.engine.reasons else None,
-            steering=steering or Steering(), pace=lambda: self.drafts.pace(),
+            agreed=of or Agreement(), steering=steering or Steering(), pace=lambda: self.drafts.pace(),
             topics=Topics(threshold=self.settings.duplicate_topic_similarity_threshold, language=language),
         )  # fmt: skip
 

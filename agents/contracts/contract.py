@@ -13,7 +13,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from agents.contracts.frozen import Frozen, Mode, QueryType, Role, Spent, Text, Tier, digest
 from agents.contracts.plan import Plan
-from agents.contracts.sources import CorpusSurvey, OwnFile, Place
+from agents.contracts.sources import CorpusSurvey, OwnFile, Place, SourceLimits
 
 
 class Query(Frozen):
@@ -98,7 +98,7 @@ DEFAULT_MINUTES = 5.0
 """Time budget of a run when none is given (specification, section 5)."""
 
 
-class Agreement(Frozen):
+class Agreement(SourceLimits):
     """How a question shall be researched: settled in the talk, and part of what is agreed."""
 
     language: Text = "en"
@@ -106,12 +106,8 @@ class Agreement(Frozen):
     mode: Mode = "standard"
     minutes: float | None = Field(default=DEFAULT_MINUTES, gt=0, le=1440)
     """Time budget; None is unlimited."""
-    domains: tuple[str, ...] = ()
-    exclude_domains: tuple[str, ...] = ()
-    date_from: str | None = None
-    date_to: str | None = None
     seed_urls: tuple[str, ...] = ()
-    """Addresses the user named; read first."""
+    """Addresses the user named; read first, and whatever the limits are."""
     files: tuple[OwnFile, ...] = ()
     """The user's own files, in the order they were given; searched beside all else."""
     places: tuple[Place, ...] = ()
@@ -217,14 +213,9 @@ def place(path: str) -> str:
     return _AGAIN.sub("", path)
 
 
-class Narrowing(Frozen):
+class Narrowing(SourceLimits):
     """Limits that were set after the authorization. They only ever take away; empty fields leave the contract's."""
 
-    domains: tuple[str, ...] = ()
-    """Nothing else is searched or read any more."""
-    exclude_domains: tuple[str, ...] = ()
-    date_from: str | None = None
-    date_to: str | None = None
     seconds: float | None = Field(default=None, gt=0)
     """Seconds in all, the report included, on the job's clock."""
 

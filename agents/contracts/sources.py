@@ -35,17 +35,23 @@ class Hit(Frozen):
     provider: str = ""
 
 
-class SearchQuery(Frozen):
+class SourceLimits(Frozen):
+    """What documents may be searched for and read; empty fields limit nothing. Domains are no matter of a user's files."""
+
+    domains: tuple[str, ...] = ()
+    """Nothing else is searched or read."""
+    exclude_domains: tuple[str, ...] = ()
+    date_from: str | None = None
+    """ISO date, inclusive; a document of unknown date may be used."""
+    date_to: str | None = None
+    """ISO date, inclusive."""
+
+
+class SearchQuery(SourceLimits):
     """What one search asks for."""
 
     text: Text
     max_results: int = Field(default=8, ge=1, le=50)
-    include_domains: tuple[str, ...] = ()
-    exclude_domains: tuple[str, ...] = ()
-    date_from: str | None = None
-    """ISO date, inclusive."""
-    date_to: str | None = None
-    """ISO date, inclusive."""
 
 
 SearchFault = Literal["auth", "quota", "rate", "timeout", "connection", "server", "nonsense", "query", "resting"]

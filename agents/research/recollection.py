@@ -16,7 +16,7 @@ from agents.contracts.finding import Finding
 from agents.contracts.frozen import Frozen, Said
 from agents.contracts.plan import Leaf, Plan
 from agents.contracts.report import Commission, Outcome
-from agents.contracts.sources import Hit, SourceCard
+from agents.contracts.sources import SourceCard
 from agents.core.budget import Deadline
 from agents.core.errors import SourceError
 from agents.core.events import Noted, SourceRead
@@ -30,10 +30,10 @@ from agents.research.planning.drafting import DraftGiven, plan_by, refreshed
 from agents.research.planning.freeze_contract import bounds_of, with_leaves
 from agents.research.reading.answering import answers, is_foreign
 from agents.research.reading.leaf import SOURCES_OF_A_LOOKUP
-from agents.research.reading.searching import LeafGiven, Setting, query_of, sub_questions
+from agents.research.reading.searching import LeafGiven, Setting, sub_questions
 from agents.research.run_context import RunContext
 from agents.research.writing.sections import spread
-from agents.search.scope_filter import enforced
+from agents.search.scope_filter import ruled_out
 from agents.search.searcher import Texts
 
 ENOUGH_SOURCES = SOURCES_OF_A_LOOKUP
@@ -181,8 +181,8 @@ class Recollection(remembering.KeptAnswers):
 
     async def _links(self, questions: Sequence[str], setting: Setting) -> tuple[str, ...]:
         links = [(question, one) for question in questions for one in await self._found(question, ("link",), 4)]
-        hits = {one.topics[0]: one.text for question, one in links if _leads(question, one)}
-        allowed = [url for url, text in hits.items() if _allowed(Hit(url=url, title=text), setting)]
+        urls = dict.fromkeys(one.topics[0] for question, one in links if _leads(question, one))
+        allowed = [url for url in urls if not ruled_out(url, None, setting)]
         return tuple([url for url in allowed if not await self._got(Selection(url=url, kinds=("fact",)))][:MOST_LINKS])
 
     async def _answering(self, question: str, setting: Setting) -> list[Remembered]:
@@ -208,7 +208,7 @@ class Recollection(remembering.KeptAnswers):
         """Tell whether a fact may be used: no verdict against it, not too old, and within the limits of the run."""
         if item.fact is None or item.source is None or item.verdict not in REUSABLE or not self._fresh(item, keep):
             return False
-        return _allowed(Hit(url=item.source.url, title=item.source.title, published=item.source.published), setting)
+        return not ruled_out(item.source.url, item.source.published, setting)
 
     async def known(self, query: str, setting: Setting, drafted: Plan | None = None) -> KnownPlan:
         """Give the plan by which a query, or a neighbour of it, was researched before, where most of it is still answered.
@@ -296,10 +296,6 @@ def _leads(question: str, link: Remembered) -> bool:
     """Tell whether what a source said of a link speaks of a question, and was made much of."""
     near = len(set(content_words(question)) & set(content_words(link.text))) >= LINK_WORDS
     return near and bool(link.topics) and (link.confidence or 0) >= LINK_PRIORITY
-
-
-def _allowed(hit: Hit, setting: Setting) -> bool:
-    return bool(enforced([hit], query_of(setting, setting.query)))
 
 
 # ---- around the handlers of a run

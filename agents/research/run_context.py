@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
-from agents.contracts.contract import PaceSeen
+from agents.contracts.contract import Agreement, PaceSeen
 from agents.contracts.finding import Problem
 from agents.contracts.frozen import Frozen, Said
 from agents.contracts.plan import MAX_ATTEMPTS
@@ -25,7 +25,7 @@ from agents.research.fit_input import Rooms, ask_fitting, divided, in_parts
 from agents.research.loop.topics import Dispatched, Topics
 from agents.research.steering import Steering
 from agents.roles import PLANNER, SECTION_WRITER
-from agents.search.scope_filter import enforced
+from agents.search.scope_filter import enforced, ruled_out
 from agents.search.searcher import CircuitBreaker, Crawler, Searcher, Texts
 from agents.web.url_key import canonical
 
@@ -38,6 +38,18 @@ MAX_SIBLINGS = 3
 """Pages of a site that fail alike before no other of it is tried (specification, section 5)."""
 TRIED_OFTEN = f"given up after {MAX_ATTEMPTS} failed attempts"
 SAME_ATTEMPT = "{why} (tried once for several branches)"
+
+BY_CONTRACT = {
+    "excluded": "left out by the contract",
+    "elsewhere": "not of the domains of the contract",
+    "dates": "outside the dates of the contract",
+}
+BY_CHANGE = {
+    "excluded": "left out by a change during the run",
+    "elsewhere": "not of the domains left by a change during the run",
+    "dates": "outside the dates set by a change during the run",
+}
+"""Why a document may not be used, by the limit that rules it out: that is no failure of its own."""
 
 NO_STAND_IN: frozenset[ModelFault] = frozenset({"key", "unknown_model", "request"})
 """Faults that the operator must mend: standing in for them would hide a wrong configuration."""
@@ -163,6 +175,8 @@ class RunContext:
     """Facts that a writer is shown, at most."""
     fallback: Model | None = None
     """Stands in when a role's model fails for good; None lets the failure through."""
+    agreed: Agreement = field(default_factory=Agreement)
+    """What was authorized. Its limits hold for whatever is read, but for what the user named."""
     steering: Steering = field(default_factory=Steering)
     topics: Topics = field(default_factory=Topics)
     refused: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
@@ -186,6 +200,10 @@ class RunContext:
     """Where a plan's searches may begin while it is written: its run is authorized by the request for it."""
     earlier: "Recollection | None" = None
     """None where nothing is kept between runs."""
+
+    def __post_init__(self) -> None:
+        self.named = {canonical(url) for url in self.agreed.seed_urls}
+        """Addresses that the user named, and those they lead to."""
 
     @property
     def searched(self) -> tuple[str, ...]:
@@ -335,7 +353,7 @@ class RunContext:
         One that was read `before` is not sent again by a server that says that it has not changed.
 
         Raises:
-            SourceError: it cannot be read or may not be used, by a limit that the user set meanwhile too.
+            SourceError: it cannot be read or may not be used: its date, too, may show only when it is read.
         """
         first = False
 
@@ -365,17 +383,22 @@ class RunContext:
                 self.failed[canonical(url)] += error.fault in {"document", "site"}
                 raise
             raise SourceError(url, Said(SAME_ATTEMPT, why=error.reason), "repeated") from None
-        self.allow(url, fetched.published)
+        self.allow(url if canonical(url) in self.named else fetched.url, fetched.published)
         return fetched
 
     def allow(self, url: str, published: str | None = None) -> None:
-        """Let a document pass that the limits which the user set meanwhile leave; to be asked inside steps only.
+        """Let a document pass that the limits of the contract and those set meanwhile leave; to be asked inside steps only.
 
         Raises:
             SourceError: they rule it out; says by which.
         """
-        if why := self.steering.refuses(url, published):
+        if why := self._refuses(url, published):
             raise SourceError(url, why, "ruled_out")
+
+    def _refuses(self, url: str, published: str | None) -> str:
+        agreed = "" if canonical(url) in self.named else ruled_out(url, published, self.agreed)
+        meanwhile = ruled_out(url, published, self.steering.limits)
+        return BY_CONTRACT[agreed] if agreed else BY_CHANGE[meanwhile] if meanwhile else ""
 
     async def note_fetched(self, url: str, branch: str, fetched: SourceCard | StepFailed) -> None:
         """Know a page as read, or as failed, that a step recorded: on a replay the step itself does not run.
@@ -384,6 +407,7 @@ class RunContext:
         """
         if isinstance(fetched, SourceCard):
             await self.pages.know(canonical(url), fetched)
+            self.named |= {canonical(fetched.url)} if canonical(url) in self.named else set()
         elif fetched.type == "SourceError" and fetched.fault in {"document", "site"}:
             self.refused[url].add(branch)
             if fetched.fault == "site":
@@ -399,7 +423,7 @@ class RunContext:
             return Listed()
         self.allow(url)
         hits = await answered(self.searcher.crawl(url, limit, deadline.seconds()))
-        return Listed(hits=tuple(hit for hit in hits if not self.steering.refuses(hit.url, hit.published)))
+        return Listed(hits=tuple(hit for hit in hits if not self._refuses(hit.url, hit.published)))
 
     async def text_of(self, card: SourceCard) -> Source:
         """Put card and kept text together again."""

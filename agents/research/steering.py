@@ -10,14 +10,12 @@ from pydantic import BaseModel, Field
 
 from agents.contracts.contract import Brief, Change, ChangeKind, Command, Narrowing, place
 from agents.contracts.frozen import Frozen
-from agents.contracts.sources import SearchQuery
+from agents.contracts.sources import SearchQuery, SourceLimits
 from agents.core.errors import BadRequest
-from agents.search.scope_filter import in_both, in_range, within
+from agents.search.scope_filter import in_both, within
 
 STOPPED, DROPPED, TIME_UP = "Stopped", "Dropped", "TimeUp"
 """Types of the failures by which a step says that the user cut it off: by its branch, or by shortening the run."""
-RULED_OUT = "a change during the run"
-"""How the reason ends why a document is not used that a later limit ruled out: that is no failure of its own."""
 CUT = frozenset({STOPPED, DROPPED, TIME_UP})
 
 
@@ -103,22 +101,7 @@ class Steering(BaseModel):
 
     def narrowed(self, query: SearchQuery) -> SearchQuery:
         """Put the limits that were set meanwhile on a query."""
-        if not self.limits:
-            return query
-        asked = query.model_dump(include={"exclude_domains", "date_from", "date_to"})
-        both = _both(Narrowing(domains=query.include_domains, **asked), self.limits)
-        return query.model_copy(update={"include_domains": both.pop("domains"), **both})
-
-    def refuses(self, url: str, published: str | None = None) -> str:
-        """Say why a document may not be read any more; empty when it may."""
-        limits = self.limits
-        if any(within(url, domain) for domain in limits.exclude_domains):
-            return f"left out by {RULED_OUT}"
-        if limits.domains and not any(within(url, domain) for domain in limits.domains):
-            return f"not of the domains left by {RULED_OUT}"
-        if not in_range(published, limits.date_from, limits.date_to):
-            return f"outside the dates set by {RULED_OUT}"
-        return ""
+        return query.model_copy(update=_both(query, self.limits)) if self.limits else query
 
     # ---- changed by the user
 
@@ -195,7 +178,7 @@ def together(old: Narrowing, new: Narrowing) -> Narrowing:
     return both
 
 
-def _both(old: Narrowing, new: Narrowing) -> dict[str, object]:
+def _both(old: SourceLimits, new: SourceLimits) -> dict[str, object]:
     """Put the domains and dates of two limits together."""
     return {
         "domains": in_both(old.domains, new.domains),

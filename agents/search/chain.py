@@ -25,13 +25,11 @@ from agents.core.errors import SearchError, SourceError
 from agents.search.library import Library, together
 from agents.search.pages import WebPages
 from agents.search.provider import Provider
-from agents.search.scope_filter import fuse
+from agents.search.scope_filter import FILES, LIBRARY, fuse
 from agents.search.searcher import REST_S, CircuitBreaker, Probed, Searcher, SearchFailed, none_answered
 from agents.search.web_providers import Firecrawl
 from agents.web.walls import wall_of
 
-LIBRARY = "library:"
-FILES = "upload:"  # how addresses of the user's own documents begin: those of folders, and those given in a chat
 SHARE = 0.6  # of the time left, what a provider may take while another could answer in its place
 CRAWL_SHARE = 0.5  # of the time left, what a crawler may take while the page's own links could answer in its place
 BESIDE_S = 12.0  # seconds that results of the web wait for what is asked beside it

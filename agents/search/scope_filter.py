@@ -9,15 +9,17 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, TypeVar
 from urllib.parse import urlsplit
 
-from agents.contracts.sources import Hit, SearchQuery
+from agents.contracts.sources import Hit, SearchQuery, SourceLimits
 from agents.nlp import lang
 from agents.nlp.tokens import TOKEN, language_of, stem, stop_words
 from agents.web.url_key import canonical
 
 K = TypeVar("K", bound=Hashable)
+LIBRARY, FILES = "library:", "upload:"
+"""How addresses of the user's own documents begin: those of folders, and those given in a chat."""
 RANK_DAMPING = 60  # how little the first ranks count more than the later ones
 
 
@@ -28,7 +30,7 @@ def enforced(hits: Iterable[Hit], query: SearchQuery, prefer: Sequence[str] = ()
     """
     kept: dict[str, Hit] = {}
     for hit in hits:
-        if _allowed(hit, query):
+        if not ruled_out(hit.url, hit.published, query):
             kept.setdefault(canonical(hit.url), hit)
     ranked = sorted(kept.values(), key=lambda hit: not any(within(hit.url, domain) for domain in prefer))
     return tuple(ranked[: query.max_results])
@@ -86,6 +88,16 @@ def in_range(published: str | None, date_from: str | None, date_to: str | None) 
     return starts <= day[: len(starts)] and day[: len(ends)] <= ends
 
 
+def ruled_out(url: str, published: str | None, limits: SourceLimits) -> Literal["", "excluded", "elsewhere", "dates"]:
+    """Say which limit leaves a document out; empty when none does."""
+    if not url.startswith((LIBRARY, FILES)):
+        if any(within(url, domain) for domain in limits.exclude_domains):
+            return "excluded"
+        if limits.domains and not any(within(url, domain) for domain in limits.domains):
+            return "elsewhere"
+    return "" if in_range(published, limits.date_from, limits.date_to) else "dates"
+
+
 def bare_domain(domain: str) -> str:
     """Write a domain as providers want it: no scheme, no path, no `www.`, no star."""
     return _parts(domain)[0].lstrip(".")
@@ -101,14 +113,6 @@ def whole_day(date: str | None, *, last: bool = False) -> str | None:
         days = calendar.monthrange(int(date[:4]), int(date[5:7]))[1]
         date += f"-{days:02}" if last else "-01"
     return date[:10]
-
-
-def _allowed(hit: Hit, query: SearchQuery) -> bool:
-    included, excluded = (
-        any(within(hit.url, domain) for domain in domains) for domains in (query.include_domains, query.exclude_domains)
-    )
-    is_there = (included or not query.include_domains) and not excluded
-    return is_there and in_range(hit.published, query.date_from, query.date_to)
 
 
 def _parts(address: str) -> tuple[str, str]:
@@ -148,11 +152,11 @@ def prepared(query: SearchQuery) -> ProviderQuery:
     text, named, excluded = _without_sites(query.text)
     is_prose = len(text) > MAX_QUERY
     text = shortened(text) or " ".join(dict.fromkeys(bare_domain(domain) for domain in named))
-    include = query.include_domains if is_prose else _joined(query.include_domains, named)
+    include = query.domains if is_prose else _joined(query.domains, named)
     asked = query.model_copy(
         update={
             "text": text or query.text[:MAX_QUERY],
-            "include_domains": include,
+            "domains": include,
             "exclude_domains": _joined(query.exclude_domains, excluded),
         }
     )

@@ -41,26 +41,26 @@ def _posted(*, text: str = "query", most: str, domains: str = "", **more: object
             text: asked.query.text if domains else _with_sites(asked),
             most: min(asked.query.max_results, MAX_RESULTS),
         }
-        named = _domains(asked.query.include_domains) if domains else []
+        named = _domains(asked.query.domains) if domains else []
         return Call("/search", body=body | more | ({domains: named} if named else {}))
 
     return ask
 
 
 def _with_sites(asked: ProviderQuery) -> str:
-    sites = " OR ".join(f"site:{domain}" for domain in _domains(asked.query.include_domains))
+    sites = " OR ".join(f"site:{domain}" for domain in _domains(asked.query.domains))
     return f"{asked.query.text} {sites}".strip()
 
 
 def _ask_tavily(asked: ProviderQuery, seconds: float) -> Call:
     query = asked.query
-    prefer = () if query.include_domains else asked.prefer
+    prefer = () if query.domains else asked.prefer
     body = {
         "query": query.text,
         "search_depth": "basic",
         "topic": "general",
         "max_results": min(query.max_results, MAX_RESULTS),
-        "include_domains": _domains(prefer or query.include_domains),
+        "include_domains": _domains(prefer or query.domains),
         "include_domains_mode": "prefer" if prefer else "",
         "exclude_domains": _domains(query.exclude_domains),
         "start_date": whole_day(query.date_from),
@@ -89,9 +89,9 @@ def _ask_firecrawl(asked: ProviderQuery, seconds: float) -> Call:
         "limit": min(query.max_results, MAX_MAPPED),
         "sources": ["web"],
         "timeout": max(1_000, int(seconds * 1_000)),
-        "includeDomains": _domains(query.include_domains),
+        "includeDomains": _domains(query.domains),
         # It takes one of the two; the other is held by `enforced`.
-        "excludeDomains": [] if query.include_domains else _domains(query.exclude_domains),
+        "excludeDomains": [] if query.domains else _domains(query.exclude_domains),
         "tbs": ",".join(["cdr:1", *days]) if days else "",
     }
     return Call("/v2/search", body={name: value for name, value in body.items() if value})

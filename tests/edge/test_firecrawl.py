@@ -59,7 +59,7 @@ async def firecrawl(service: Service) -> Any:
 QUERY = SearchQuery(
     text="days closed by ice",
     max_results=3,
-    include_domains=("board.example",),
+    domains=("board.example",),
     exclude_domains=("bad.board.example",),
     date_from="2019-01-01",
     date_to="2024-12-31",
@@ -163,7 +163,7 @@ async def test_a_searxng_server_gives_the_same_hits(service, searxng):
     rows = [{"url": "https://a.example/", "title": "Ice", "content": "12 days", "publishedDate": "2024-05-06"}]
     service.answers = {"GET /search": [{"results": rows}]}
 
-    result = await searxng.search(SearchQuery(text="ice", include_domains=("a.example",)), 10)
+    result = await searxng.search(SearchQuery(text="ice", domains=("a.example",)), 10)
 
     [hit] = result.hits
     assert (hit.url, hit.snippet, hit.published, hit.provider) == (
@@ -224,7 +224,7 @@ async def test_each_service_of_the_table_is_asked_and_understood(service, name, 
     service.answers = {place: [rows]}
     made = Provider(WEB[name], Access(key=SecretStr(KEY), base=service.base, retry=RetryPolicy(sleep=no_wait)))
 
-    result = await made.search(SearchQuery(text="ice", max_results=3, include_domains=("https://a.example",)), 10)
+    result = await made.search(SearchQuery(text="ice", max_results=3, domains=("https://a.example",)), 10)
     await made.close()
 
     [hit] = result.hits

@@ -130,7 +130,7 @@ async def test_what_the_query_restricts_goes_to_the_service(service, tavily):
     await tavily.search(
         query(
             max_results=5,
-            include_domains=("https://www.board.example/ice",),
+            domains=("https://www.board.example/ice",),
             exclude_domains=("*.blog.example",),
             date_from="2019",
             date_to="2024-02",
@@ -161,7 +161,7 @@ async def test_what_the_service_ignores_is_held_by_code(service, tavily):
 
     result = await tavily.search(
         query(
-            include_domains=("example.com",),
+            domains=("example.com",),
             exclude_domains=("bad.example.com",),
             date_from="2019-01-01",
             max_results=2,

@@ -111,6 +111,15 @@ async def test_a_source_that_another_points_at_for_the_question_is_read_in_the_n
     assert LINKED in {card.url for card in outcome.findings[0].all_sources()}
 
 
+async def test_a_source_on_a_site_that_the_contract_leaves_out_is_not_followed(bench):
+    reader = Reader(reflection=MORE)
+    work = bench(model=model_of(reader), searcher=only_first())
+    outcome = await work.run(BRIEF.model_copy(update={"exclude_domains": ("c.example",)}))
+    decisions = [record.decision for part in outcome.findings[0].walk() for record in part.rounds]
+    assert decisions[0].urlToSearch is None
+    assert reader.of("ReflectionInput")[0].linked == ()
+
+
 async def test_a_source_that_points_elsewhere_is_not_followed(bench):
     away = {"https://a.example/closures": ("Closures by winter", POINTS["https://a.example/closures"][1].replace(
         "On how many days the Orvane ferry was closed in other winters is told at", "Cake recipes are sold cheaply by"))}  # fmt: skip

@@ -4,8 +4,10 @@ import re
 
 from agents.contracts.report import Actual
 from agents.report.document import build
+from agents.report.earlier import earlier_of
+from agents.research.reading.leaf import with_facts_of
 from agents.research.scoping.follow_up import follow_up
-from tests.scripts import working_model
+from tests.scripts import to_read, working_model
 
 
 async def report_of(bench):
@@ -13,6 +15,21 @@ async def report_of(bench):
     outcome = await work.run()
     work.handlers()
     return work, build("a" * 32, outcome, Actual(), engine="scripted", reasons=True)
+
+
+async def test_a_run_that_goes_on_takes_over_only_what_its_own_contract_allows(bench):
+    outcome = await bench().run()
+    document = build("a" * 32, outcome, Actual(), engine="scripted", reasons=True)
+    cards = {card.id: card for card in outcome.findings[0].all_sources()}
+
+    async def known(ctx, given):
+        return [card.url for card in given.known_sources]
+
+    leaf = with_facts_of({"leaf": known}, earlier_of(document, cards, "continue"))["leaf"]
+    given = to_read(page := "https://b.example/costs", "What did the Orvane winter service cost?").of
+    without = given.setting.model_copy(update={"exclude_domains": ("b.example",)})
+    assert page in await leaf(None, given)
+    assert page not in await leaf(None, given.model_copy(update={"setting": without}))
 
 
 async def test_a_question_that_the_report_knows_is_answered_with_its_own_numbers(bench):

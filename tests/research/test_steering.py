@@ -11,7 +11,7 @@ from agents.core.errors import BadRequest, SearchError
 from agents.core.events import NodeChanged, Noted, SourceRead
 from tests.scripted_model import ScriptedModel
 from tests.scripted_search import ScriptedSearcher
-from tests.scripts import QUERY, ROLES, WORLD, Worker, change, leaf, tree, working_model, world
+from tests.scripts import BRIEF, QUERY, ROLES, WORLD, Worker, change, leaf, tree, working_model, world
 
 TWO = {
     QUERY.text: tree(
@@ -50,13 +50,13 @@ class Gate:
 
 
 class Dated(ScriptedSearcher):
-    """Tells the date of a page only to whoever reads it."""
+    """Tells the date of a page only to whoever reads it, and finds pages whatever the limits are."""
 
     def __init__(self):
         super().__init__(WORLD)
 
     async def read(self, url, deadline_s=None, known=None):
-        source = await super().read(url, deadline_s)
+        source = await super().read(url.replace("moved", "costs"), deadline_s)
         return source.model_copy(update={"published": "2012-05-01"}) if "b.example" in url else source
 
 
@@ -72,9 +72,9 @@ def leaves(outcome):
     return {part.title: part for part in outcome.findings[0].walk() if part.role == "leaf"}
 
 
-async def same_again(work, outcome):
+async def same_again(work, outcome, brief=BRIEF):
     """A replay from the record makes no call, and comes to the same."""
-    assert await work.run(record=work.last.record) == outcome
+    assert await work.run(brief, record=work.last.record) == outcome
     assert work.last.calls_made == 0
 
 
@@ -107,7 +107,7 @@ async def test_the_next_search_asks_within_the_new_limits_and_hits_of_one_in_fli
 
     assert {card.url for card in leaves(outcome)["Costs"].sources} == {"https://a.example/closures"}
     later = gate.searched[-1]
-    assert (later.include_domains, later.date_from) == (("a.example",), "2019")
+    assert (later.domains, later.date_from) == (("a.example",), "2019")
     await same_again(work, outcome)
 
 
@@ -125,6 +125,36 @@ async def test_a_page_whose_date_shows_only_when_it_is_read_is_held_to_the_dates
     assert not any("b.example" in card.url for card in costs.sources)
     refused = {one.url: one.reason for one in costs.rejected}
     assert refused["https://b.example/costs"] == "outside the dates set by a change during the run"
+
+
+@pytest.mark.parametrize(
+    ("agreed", "why"),
+    [
+        ({"exclude_domains": ("b.example",)}, "left out by the contract"),
+        ({"domains": ("a.example",)}, "not of the domains of the contract"),
+        ({"date_from": "2019-01-01"}, "outside the dates of the contract"),
+    ],
+)
+async def test_what_the_contract_leaves_out_is_not_used_however_it_was_come_by(bench, agreed, why):
+    work, brief = bench(working_model(TWO), searcher=Dated()), BRIEF.model_copy(update=agreed)
+    outcome = await work.run(brief)
+
+    assert not any("b.example" in card.url for top in outcome.findings for card in top.all_sources())
+    refused = {one.url: one.reason for part in outcome.findings[0].walk() for one in part.rejected}
+    assert refused["https://b.example/costs"] == why
+    assert leaves(outcome)["Closures"].sources  # of no known date
+    await same_again(work, outcome, brief)
+
+
+@pytest.mark.parametrize("named", ["https://b.example/costs", "https://b.example/moved"])
+async def test_a_page_that_the_user_named_is_read_wherever_it_lies_and_whatever_its_date(bench, named):
+    limits = {"domains": ("a.example",), "exclude_domains": ("b.example",), "date_from": "2019-01-01"}
+    work = bench(working_model(TWO), searcher=Dated())
+    brief = BRIEF.model_copy(update={**limits, "seed_urls": (named,)})
+    outcome = await work.run(brief)
+
+    assert {card.url for card in leaves(outcome)["Costs"].sources} == {"https://b.example/costs"}
+    await same_again(work, outcome, brief)
 
 
 @pytest.mark.parametrize(

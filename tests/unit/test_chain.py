@@ -486,6 +486,19 @@ def test_preferred_domains_come_first_and_nothing_is_dropped_for_them():
     assert [hit.title for hit in ranked] == ["c", "a", "b"]
 
 
+def test_documents_of_the_user_are_of_no_domain_and_held_to_the_dates_alone():
+    query = SearchQuery(text="ice", domains=("a.example",), exclude_domains=("files",), date_from="2020")
+    found = {
+        "library:/files/a.md": None,
+        "upload:/1/b.pdf": "2014",
+        "upload:/1/c.pdf": "2021",
+        "https://b.example/": None,
+    }
+    hits = [Hit(url=url, title="t", published=published) for url, published in found.items()]
+
+    assert [hit.url for hit in enforced(hits, query)] == ["library:/files/a.md", "upload:/1/c.pdf"]
+
+
 def test_a_month_ends_on_its_last_day():
     assert [whole_day(date, last=True) for date in ("2024", "2024-02", "2023-02", "2023-02-01", None)] == [
         "2024-12-31",
@@ -507,7 +520,7 @@ def test_a_page_of_background_is_shortened_to_what_it_asks():
     assert "site:" not in text
     assert all(word in text for word in ("2019", "2024", "Telmar", "Brindle", "ice", "closure rule", "Sarn"))
     assert asked.prefer == ("board.orvane.example", "telmar-observatory.example")
-    assert asked.query.include_domains == ()
+    assert asked.query.domains == ()
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,11 @@ New topics become leaves of the same executor, never executors: rounds add bread
 """
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 
 from agents.contracts.contract import place
+from agents.contracts.fact import LinkedSource
 from agents.contracts.finding import Finding, Problem
 from agents.contracts.frozen import Said
 from agents.contracts.plan import (
@@ -40,6 +42,7 @@ from agents.research.run_context import RunContext
 from agents.research.writing.closing import Closed, EndGiven, RoundEnd, reflect
 from agents.research.writing.sections import SectionGiven
 from agents.roles import REFLECTOR
+from agents.search.scope_filter import ruled_out
 
 log = logging.getLogger(__name__)
 
@@ -210,7 +213,7 @@ class Rounds:
             finishing=self.ctx.finishing, summary=rules.summary_of(new, found),
         )  # fmt: skip
         update: dict[str, object] = {}
-        link = next(iter(rules.linked_from(everything)), None)
+        link = next(iter(self._linked(everything)), None)
         if decided.decision.shouldContinue and not decided.decision.urlToSearch and link and link.priority >= WANTED:
             # What a source points at for the very question is read, though the reflection named no address.
             update["urlToSearch"] = link.url
@@ -240,6 +243,10 @@ class Rounds:
             topic = decided.decision.nextSearchTopic or ""
             self.tell("searching", Said("round {n}: {topic}", n=number + 1, topic=topic), f"searching:{number}")
         return decided
+
+    def _linked(self, findings: Sequence[Finding]) -> tuple[LinkedSource, ...]:
+        """List what sources point at and may be read."""
+        return tuple(one for one in rules.linked_from(findings) if not ruled_out(one.url, None, self.given.setting))
 
     def _leaf(self, finding: Finding) -> LeafGiven | None:
         return self._leaves.get(place(finding.path))
@@ -366,7 +373,7 @@ class Rounds:
             query=setting.query, objective=self.given.node.objective, questions=tuple(self.questions),
             statements=rules.statements_of(findings), missing=lacking, dispatched=dispatch.known,
             exhausted=rules.exhausted(rules.retries_of(findings)), failed_queries=rules.failed_queries(findings),
-            raised=rules.raised_by(findings), linked=tuple(f"{one.url}: {one.context}" for one in rules.linked_from(findings)),
+            raised=rules.raised_by(findings), linked=tuple(f"{one.url}: {one.context}" for one in self._linked(findings)),
             round=number, max_rounds=max(number, max_rounds),
             minutes_left=None if ctx.left is None else round(ctx.left / 60, 1), language=setting.language,
             query_type=setting.query_type, today=setting.today,

@@ -22,6 +22,7 @@ from agents.research.reading.read_sources import SourceDone, SourcesDone
 from agents.research.reading.searching import LeafGiven, Searches, search_for, sub_questions, teller
 from agents.research.run_context import Listed, RunContext
 from agents.research.steering import STOPPED
+from agents.search.scope_filter import ruled_out
 
 CALLS_AT_ONCE = 6
 """Calls of one job that are made at once (specification, section 9)."""
@@ -322,10 +323,12 @@ def with_facts_of(handlers: Handlers, earlier: Earlier | None) -> Handlers:
 
 
 async def _begun(leaf: Handler, earlier: Earlier, ctx: Ctx, given: LeafGiven) -> Finding:
-    cards = {card.id: card for card in earlier.sources}
+    cards = {one.id: one for one in earlier.sources if not ruled_out(one.url, one.published, given.setting)}
     parts = [part for question in sub_questions(given.leaf) for part in parts_of(question)]
     speaks = (
-        fact for fact in earlier.facts if any(is_about(part, fact.quote, cards[fact.source_id].title) for part in parts)
+        fact
+        for fact in earlier.facts
+        if (card := cards.get(fact.source_id)) and any(is_about(part, fact.quote, card.title) for part in parts)
     )
     known = tuple(islice(speaks, MOST_TAKEN_OVER))
     sources = {fact.source_id: cards[fact.source_id] for fact in known}

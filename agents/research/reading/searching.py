@@ -15,7 +15,7 @@ from agents.contracts.fact import Fact
 from agents.contracts.finding import SearchRecord
 from agents.contracts.frozen import Frozen, QueryType, Text
 from agents.contracts.plan import MAX_ATTEMPTS, Leaf, Node, PlannedClaim, RetryEntry, RetryStatus
-from agents.contracts.sources import Hit, SearchQuery, SourceCard
+from agents.contracts.sources import Hit, SearchQuery, SourceCard, SourceLimits
 from agents.core.budget import Deadline
 from agents.core.errors import StepFailed
 from agents.core.events import NodeChanged, Noted, SearchDone
@@ -94,17 +94,13 @@ def sub_questions(leaf: Leaf) -> tuple[str, ...]:
     return leaf.spec.questions if leaf.spec else leaf.questions or (leaf.objective,)
 
 
-class Setting(Frozen):
+class Setting(SourceLimits):
     """What every branch of one query shares."""
 
     query: Text
     language: Text = "en"
     query_type: QueryType = "other"
     today: str = ""
-    domains: tuple[str, ...] = ()
-    exclude_domains: tuple[str, ...] = ()
-    date_from: str | None = None
-    date_to: str | None = None
     loop: LoopSettings = LoopSettings()
     claims: tuple[PlannedClaim, ...] = ()
     """The plan's claims, which sections are written to agree with as far as code can tell."""
@@ -274,7 +270,4 @@ async def search_for(ctx: Ctx, context: RunContext, given: LeafGiven, deadline: 
 
 def query_of(setting: Setting, text: str) -> SearchQuery:
     """Put one search of a query together."""
-    return SearchQuery(
-        text=text, include_domains=setting.domains, exclude_domains=setting.exclude_domains,
-        date_from=setting.date_from, date_to=setting.date_to,
-    )  # fmt: skip
+    return SearchQuery(text=text, **setting.model_dump(include=set(SourceLimits.model_fields)))
