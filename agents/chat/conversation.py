@@ -17,8 +17,9 @@ from agents.chat.texts import cut, speaks
 from agents.contracts.contract import DEFAULT_MINUTES
 from agents.contracts.frozen import Mode
 from agents.core.errors import DossierError
-from agents.nlp.tokens import content_words
+from agents.nlp.tokens import content_words, language_of
 from agents.report.earlier import known_lines
+from agents.report.wording import base_language, report_language
 from agents.research.scoping.authorization import ResearchCommand
 from agents.research.scoping.turn import ScopingState, checked
 from agents.search.uploads import UploadResult
@@ -249,13 +250,15 @@ class Conversation(RunTalk):
         """Have the manager answer. What it can't settle leaves a draft on the table where it is."""
         before, draft = self.state.scope, self.state.draft
         started = before if begun or before.question else self._begun()
-        scope, turn = await self.team.scope(started, checked(text), self.on_text)
-        scope = in_language(scope, self.preferences)
+        heard, turn = await self.team.scope(started, checked(text), self.on_text)
+        scope = in_language(heard, self.preferences)
+        if draft is not None and base_language(heard.language) == report_language("", language_of(text, asked=True)):
+            scope = scope.model_copy(update={"language": before.language})  # the talk's, not one that is asked for
         if scope.stood_in and scope.stood_in != before.stood_in:
             await self.show(Say(scope.stood_in))
         await self.show(talk.ManagerReply(turn.reply))
         settled = scope.feasible and scope.ready
-        same = [query.text for query in scope.queries] == [query.text for query in before.queries]
+        same = talk.agrees(scope, before)
         if draft is not None and (same or not settled or not talk.related(scope, before)):
             # An answer to a question about the draft, or something else altogether: the draft stays.
             same_draft = {"turns": scope.turns, "stood_in": scope.stood_in, "spent": scope.spent}

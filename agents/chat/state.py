@@ -171,6 +171,16 @@ def related(after: ScopingState, before: ScopingState) -> bool:
     return 3 * len(old & new) >= len(old)
 
 
+def agrees(after: ScopingState, before: ScopingState) -> bool:
+    """Tell whether a plan of what was agreed before is one of what is agreed now; verdicts are given anew each time."""
+
+    def rests_on(scope: ScopingState) -> tuple[object, ...]:
+        queries = [(query.text, query.sub_topics, query.scope_limits) for query in scope.queries]
+        return queries, scope.seed_urls, scope.language
+
+    return rests_on(after) == rests_on(before)
+
+
 def scope_of(brief: Brief) -> ScopingState:
     """Take up again what was agreed for a run."""
     same = set(Brief.model_fields) & set(ScopingState.model_fields)

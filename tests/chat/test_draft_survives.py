@@ -9,7 +9,8 @@ from agents.chat.texts import ChatTexts
 from agents.core.settings import Settings
 from agents.team import open_team
 from tests.chat.conftest import Talker, make_team
-from tests.chat.test_conversation import PHRASE, QUESTION, kinds
+from tests.chat.test_conversation import PHRASE, QUESTION, kinds, scripted, turn
+from tests.scripts import QUERY
 
 WORDS = ChatTexts()
 ORDINARY = [
@@ -103,6 +104,38 @@ async def test_what_is_not_understood_is_asked_back_and_either_answer_does_what_
     if drafted.state.pending:
         await drafted("a new question")
     assert drafted.state.scope.question != fresh.scope.question
+
+
+@pytest.mark.parametrize(
+    ("said", "parts", "language", "is_in"),
+    [
+        ("The accidents on the line matter most to my readers.", ("accidents",), "en",
+         lambda brief: brief.queries[0].sub_topics == ("accidents",)),
+        ("A colleague sent me https://a.example/closures for it.", (), "en",
+         lambda brief: brief.seed_urls == ("https://a.example/closures",)),
+        ("My readers understand nothing but French.", (), "fr", lambda brief: brief.language == "fr"),
+    ],
+)  # fmt: skip
+async def test_what_is_agreed_beside_the_words_of_the_question_makes_a_new_draft(
+    tmp_path, said, parts, language, is_in
+):
+    agreed = QUERY.model_copy(update={"sub_topics": parts})
+    talker = scripted(tmp_path, turn(QUERY, ready=True), turn(agreed, ready=True, language=language))
+    await talker(QUESTION)
+    acts = await talker(said)
+    assert kinds(acts) == ["ManagerReply", "ShowContract"]
+    assert is_in(acts[-1].contract.brief)
+
+
+async def test_what_the_manager_does_not_say_again_stays_agreed(tmp_path):
+    parts = QUERY.model_copy(update={"sub_topics": ("closures", "costs")})
+    talker = scripted(tmp_path, turn(parts, ready=True), turn(QUERY, ready=True))
+    await talker(QUESTION)
+    await talker("in German please")
+    contract = talker.state.contract
+    acts = await talker("Do two parts not tear apart what belongs together?")
+    assert kinds(acts) == ["ManagerReply"]
+    assert (talker.state.contract, contract.brief.language) == (contract, "de")
 
 
 async def test_a_draft_that_survived_is_what_the_phrase_binds_in_either_spelling(drafted):

@@ -144,9 +144,10 @@ def _code_verdict(query: Query, max_depth: int, *, padded: bool) -> Query:
 
 
 def _within(query: Query, before: Sequence[Query], said: str) -> Query:
-    """Keep the limits of a query, of which no model is asked: what the user answered where it was too broad is one."""
+    """Keep limits and parts of a query, which no model is shown: what the user answered where it was too broad is a limit."""
     if same := [one for one in before if one.text == query.text]:
-        return query.model_copy(update={"scope_limits": query.scope_limits or same[0].scope_limits})
+        kept = {name: getattr(query, name) or getattr(same[0], name) for name in ("scope_limits", "sub_topics")}
+        return query.model_copy(update=kept)
     broad = [one for one in before if not one.feasible]
     if query.scope_limits or not broad or asks(said) or len(said.split()) > MAX_LIMIT:
         return query
