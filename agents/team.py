@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from agents.contracts.contract import DEFAULT_MINUTES, Agreement, Brief, Caps, Contract, ScopingTurn
+from agents.contracts.contract import Agreement, Brief, Caps, Contract, ScopingTurn
 from agents.contracts.frozen import Tier
 from agents.contracts.report import Actual, Commission, Earlier, EarlierUse, Outcome, ReportDocument
 from agents.contracts.sources import OwnFile, Place
@@ -46,7 +46,7 @@ from agents.research.loop.topics import Topics
 from agents.research.pipeline import handlers_of
 from agents.research.planning.flat_plan import bounded
 from agents.research.planning.forecast import PastRun
-from agents.research.planning.freeze_contract import CapOverrides, Means, caps_of
+from agents.research.planning.freeze_contract import CapOverrides, Means, caps_of, usual_minutes
 from agents.research.reading.leaf import with_facts_of
 from agents.research.recollection import asked_first, with_memory
 from agents.research.run_context import RunContext
@@ -171,8 +171,7 @@ class Team:
     @property
     def usual_minutes(self) -> float:
         """Minutes of a run for which nobody asked for others: the operator's, else the mode's."""
-        seconds = self.settings.max_execution_time_s
-        return DEFAULT_MINUTES if seconds is None else seconds / 60
+        return usual_minutes(self.settings.max_execution_time_s)
 
     def context(
         self, of: Brief | ScopingState | None = None, steering: Steering | None = None, searched: tuple[str, ...] = ()

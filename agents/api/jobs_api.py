@@ -27,7 +27,7 @@ from agents.jobs.job import Job, orchestrator
 from agents.memory.knowledge import forget_with
 from agents.report.earlier import known_lines
 from agents.report.wording import report_language
-from agents.research.planning.freeze_contract import TIERS
+from agents.research.planning.freeze_contract import usual_minutes
 from agents.research.scoping.authorization import minutes_of
 from agents.research.scoping.turn import ScopingState, agreed, checked, seeds_in
 from agents.team import Team
@@ -48,11 +48,8 @@ async def brief_of(team: Team, sent: JobRequest) -> contracts.Brief:
     texts = [checked(text) for text in (sent.queries or [sent.query or ""])]
     if len({text.casefold() for text in texts}) < len(texts):
         raise BadRequest("Two of the queries are the same. Leave one out.")
-    minutes: float | None = team.usual_minutes
-    if sent.time is not None:
-        minutes = minutes_of(str(sent.time))
-    elif sent.complexity_tier and team.settings.max_execution_time_s is None:
-        minutes = TIERS[sent.complexity_tier].minutes
+    usual = usual_minutes(team.settings.max_execution_time_s, sent.complexity_tier)
+    minutes = usual if sent.time is None else minutes_of(str(sent.time))
     # Taken as they are; the plan that the job drafts is held against the bounds by code.
     unjudged = {"feasible": True, "reason": "Not judged beforehand; its plan decides.", "depth_estimate": 1}
     domains, dates = sent.domains or [], sent.dates or Dates()

@@ -53,8 +53,8 @@ def run(
     out: Annotated[Path | None, OUT] = None,
 ) -> None:
     """Research a question without the chat: progress on standard error, the report on standard output."""
-    from agents.contracts.contract import DEFAULT_MINUTES
     from agents.core.settings import load
+    from agents.research.planning.freeze_contract import usual_minutes
     from agents.research.scoping.authorization import minutes_of
 
     if deep and tier:
@@ -63,8 +63,7 @@ def run(
         fail("--refresh asks what was asked before: it takes neither a question nor --continue.", 2)
     with exits():
         settings = load()
-        seconds = settings.max_execution_time_s
-        minutes = minutes_of(time) if time else DEFAULT_MINUTES if seconds is None else seconds / 60
+        minutes = minutes_of(time) if time else usual_minutes(settings.max_execution_time_s, tier)
         update: dict[str, object] = {}
         if model:
             update |= {"model": model, "models": {}}

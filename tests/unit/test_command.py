@@ -1,7 +1,9 @@
 """The `/research` command and the time budget."""
 
 import pytest
+from typer.testing import CliRunner
 
+from agents.cli.main import app
 from agents.core.errors import BadRequest
 from agents.research.scoping.authorization import minutes_of, parse_research
 from agents.research.scoping.turn import ScopingState
@@ -51,6 +53,30 @@ def test_any_other_time_is_refused_in_one_sentence(text):
     with pytest.raises(BadRequest, match="at most 1440") as caught:
         minutes_of(text)
     assert caught.value.notice.count(". ") == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "set_s", "minutes"),
+    [
+        ((), None, 5.0),
+        (("--tier", "simple"), None, 1.0),
+        (("--tier", "deep"), None, 2.0),
+        (("--tier", "deep", "--time", "7"), None, 7.0),
+        (("--tier", "deep"), "30", 0.5),
+    ],
+)
+def test_a_tier_brings_its_own_time_to_the_command_line(monkeypatch, given, set_s, minutes):
+    asked = []
+
+    async def research(settings, question, *, minutes, **rest):
+        asked.append(minutes)
+        return 0
+
+    monkeypatch.setattr("agents.cli.headless.research", research)
+    if set_s:
+        monkeypatch.setenv("RESEARCH_MAX_EXECUTION_TIME_S", set_s)
+    result = CliRunner().invoke(app, ["run", "Why?", *given])
+    assert (result.exit_code, asked) == (0, [minutes]), result.output
 
 
 def test_a_run_has_five_minutes_unless_somebody_says_otherwise():

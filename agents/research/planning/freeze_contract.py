@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from itertools import count
 
-from agents.contracts.contract import Brief, Caps, Contract, PaceSeen
+from agents.contracts.contract import DEFAULT_MINUTES, Brief, Caps, Contract, PaceSeen
 from agents.contracts.frozen import Frozen, Mode, Tier
 from agents.contracts.plan import Leaf, LeafBudget, Node, Plan
 from agents.report.wording import cannot_be_written
@@ -67,6 +67,12 @@ class Means(Frozen):
     models: tuple[str, ...] = ()
     free: tuple[str, ...] = ()
     """Models for which nothing is paid."""
+
+
+def usual_minutes(set_s: float | None, tier: Tier | None = None) -> float:
+    """Say how long a run takes that nobody asked to take otherwise: as long as the operator has set, else its tier's time."""
+    usual = TIERS[tier].minutes if tier else DEFAULT_MINUTES
+    return usual if set_s is None else set_s / 60
 
 
 def bounds_of(brief: Brief) -> Bounds:
