@@ -296,9 +296,13 @@ async def finish(job: Found, site: Here) -> dict[str, object]:
 
 @jobs_api.post("/research/jobs/{job_id}/guidance", status_code=202)
 async def guidance(sent: GuidanceRequest, job: Open, site: Here) -> dict[str, object]:
-    """Add guidance for whatever is still to come; says what that is: the next round, branches at work, the summary."""
+    """Add guidance for whatever is still to come; says what that is: the next round, branches at work, the summary.
+
+    The offline engine cannot weigh it: nothing is reached, and it is recorded with the run.
+    """
     site.team.jobs.guide(job, sent.text)
-    reach = reach_of(job.run, rounds=job.contract.caps.rounds if job.contract else None)
+    rounds = job.contract.caps.rounds if job.contract else None
+    reach = reach_of(job.run, rounds, reasons=site.team.engine.reasons)
     reaches = {"round": reach.round, "branches": reach.branches, "summary": reach.summary}
     return _state(job) | {"guidance": list(job.run.steering.guidance), "reaches": reaches}
 

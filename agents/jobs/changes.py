@@ -141,8 +141,10 @@ class Reach(NamedTuple):
     """Nobody writes the summary yet; where somebody does, nothing is reached."""
 
 
-def reach_of(run: Attempt, rounds: int | None) -> Reach:
-    """Say what guidance given now still reaches, of a run that may have so many rounds."""
+def reach_of(run: Attempt, rounds: int | None, *, reasons: bool = True) -> Reach:
+    """Say what guidance given now still reaches, of a run that may have so many rounds; nothing where no engine `reasons`."""
+    if not reasons:
+        return Reach(round=None, branches=0, summary=False)
     ended = max((one.event.record.round for one in run.events if isinstance(one.event, RoundEnded)), default=0)
     following = ended + 2  # the round at hand was dispatched before
     collecting = _stage(run) in {"planning", "collecting"}

@@ -283,6 +283,15 @@ async def test_guidance_reaches_the_next_rounds(running, http):
     answer = await http.post(f"/research/jobs/{running.id}/guidance", json={"text": "Leave out press releases."})
     assert answer.status_code == 202
     assert running.run.steering.guidance == ["Leave out press releases."]
+    assert answer.json()["reaches"]["summary"]
+
+
+async def test_guidance_is_said_to_reach_nothing_where_the_engine_cannot_weigh_it(running, http, server_app):
+    team = server_app.state.dossier_site.team
+    team.engine = replace(team.engine, reasons=False)
+    answer = await http.post(f"/research/jobs/{running.id}/guidance", json={"text": "Leave out press releases."})
+    assert answer.json()["guidance"] == ["Leave out press releases."]
+    assert answer.json()["reaches"] == {"round": None, "branches": 0, "summary": False}
 
 
 async def test_an_operator_puts_tasks_into_a_running_job(running, http):
