@@ -303,8 +303,7 @@ async def guidance(sent: GuidanceRequest, job: Open, site: Here) -> dict[str, ob
     site.team.jobs.guide(job, sent.text)
     rounds = job.contract.caps.rounds if job.contract else None
     reach = reach_of(job.run, rounds, reasons=site.team.engine.reasons)
-    reaches = {"round": reach.round, "branches": reach.branches, "summary": reach.summary}
-    return _state(job) | {"guidance": list(job.run.steering.guidance), "reaches": reaches}
+    return _state(job) | {"guidance": list(job.run.steering.guidance), "reaches": reach._asdict()}
 
 
 def _ordered(verb: Literal["pause", "resume", "rework", "restart"], may: Callable[..., Job], said: str) -> None:

@@ -13,7 +13,7 @@ from typing import Literal
 
 from agents.chat.texts import bare, locales, one_line, part_words, plain, polite
 from agents.contracts.frozen import Frozen, Mode
-from agents.contracts.sources import Place
+from agents.contracts.sources import Place, SourceLimits
 from agents.research.scoping.authorization import (
     ResearchCommand,
     authorizes,
@@ -60,18 +60,14 @@ class Recall(Frozen):
     question: str  # empty asks what there is at all
 
 
-class Edit(Frozen):
+class Edit(SourceLimits):
     """What to change in the limits of a draft; empty fields change nothing."""
 
     drop: tuple[int, ...] = ()  # numbers of queries, counted from 1
     mode: Mode | None = None
     minutes: float | None = None
     time_given: bool = False
-    domains: tuple[str, ...] = ()
-    exclude_domains: tuple[str, ...] = ()
     language: str | None = None
-    date_from: str | None = None
-    date_to: str | None = None
     lift: tuple[str, ...] = ()  # domains that are neither required nor left out any more
     drop_files: tuple[int, ...] = ()  # numbers of the user's own files, counted from 1
     places: tuple[Place, ...] | None = None  # where to search; empty for everywhere

@@ -21,6 +21,7 @@ from agents.contracts.contract import Narrowing
 from agents.contracts.fact import REUSABLE, Remembered, Selection
 from agents.contracts.frozen import Frozen, QueryType, Said
 from agents.contracts.report import Quote, Reference, ReportDocument, ReportSentence
+from agents.contracts.sources import SourceLimits
 from agents.core.events import Noted
 from agents.core.paths import public
 from agents.jobs.changes import DELIVERED, GUIDANCE, reach_of
@@ -158,8 +159,7 @@ class RunTalk(Drafting):
             self._wider("wider_planning")
         brief, old = job.contract.brief, together(bound_by(job.contract.brief), run.steering.limits)
         seconds = edit.minutes * 60 if edit.time_given and edit.minutes is not None else None
-        same = {"domains", "exclude_domains", "date_from", "date_to"}
-        new = Narrowing(**edit.model_dump(include=same), seconds=seconds)
+        new = Narrowing(**edit.model_dump(include=set(SourceLimits.model_fields)), seconds=seconds)
         bound = None if old.seconds is None else old.seconds / 60
         wanted = {"wanted": words.minutes(edit.minutes), "bound": words.minutes(bound)}
         for beyond, why, values in (

@@ -39,15 +39,10 @@ MAX_SIBLINGS = 3
 TRIED_OFTEN = f"given up after {MAX_ATTEMPTS} failed attempts"
 SAME_ATTEMPT = "{why} (tried once for several branches)"
 
-BY_CONTRACT = {
-    "excluded": "left out by the contract",
-    "elsewhere": "not of the domains of the contract",
-    "dates": "outside the dates of the contract",
-}
-BY_CHANGE = {
-    "excluded": "left out by a change during the run",
-    "elsewhere": "not of the domains left by a change during the run",
-    "dates": "outside the dates set by a change during the run",
+WHY = {
+    "excluded": ("left out by the contract", "left out by a change during the run"),
+    "elsewhere": ("not of the domains of the contract", "not of the domains left by a change during the run"),
+    "dates": ("outside the dates of the contract", "outside the dates set by a change during the run"),
 }
 """Why a document may not be used, by the limit that rules it out: that is no failure of its own."""
 
@@ -396,9 +391,10 @@ class RunContext:
             raise SourceError(url, why, "ruled_out")
 
     def _refuses(self, url: str, published: str | None) -> str:
-        agreed = "" if canonical(url) in self.named else ruled_out(url, published, self.agreed)
-        meanwhile = ruled_out(url, published, self.steering.limits)
-        return BY_CONTRACT[agreed] if agreed else BY_CHANGE[meanwhile] if meanwhile else ""
+        if canonical(url) not in self.named and (why := ruled_out(url, published, self.agreed)):
+            return WHY[why][0]
+        why = ruled_out(url, published, self.steering.limits)
+        return WHY[why][1] if why else ""
 
     async def note_fetched(self, url: str, branch: str, fetched: SourceCard | StepFailed) -> None:
         """Know a page as read, or as failed, that a step recorded: on a replay the step itself does not run.

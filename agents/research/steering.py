@@ -149,10 +149,8 @@ class Steering(BaseModel):
 
 def bound_by(brief: Brief) -> Narrowing:
     """Write the limits of what was authorized."""
-    return Narrowing(
-        domains=brief.domains, exclude_domains=brief.exclude_domains, date_from=brief.date_from,
-        date_to=brief.date_to, seconds=None if brief.minutes is None else brief.minutes * 60,
-    )  # fmt: skip
+    seconds = None if brief.minutes is None else brief.minutes * 60
+    return Narrowing(**brief.model_dump(include=set(SourceLimits.model_fields)), seconds=seconds)
 
 
 def together(old: Narrowing, new: Narrowing) -> Narrowing:
