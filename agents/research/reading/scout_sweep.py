@@ -130,7 +130,7 @@ class _Sweep:
             if isinstance(one, StepFailed) and one.type in CUT:
                 self.cut.add(one.type)
             elif isinstance(one, StepFailed):
-                if is_refusal := one.type == "SourceError":
+                if (is_refusal := one.type == "SourceError") and one.fault != "ruled_out":
                     self.empty.add(hit.url)
                 self._reject(hit, one.failure.message.removeprefix(f"{hit.url}: ") if is_refusal else one.notice)
             else:
