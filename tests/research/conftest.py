@@ -51,28 +51,29 @@ class Bench:
     ):
         self.model, self.searcher = model or working_model(), searcher or world()
         self.means = means or Means()
-        self.texts = MemoryTexts()
+        self.texts, self.brief = MemoryTexts(), BRIEF
         self.limits = Limits(seconds=seconds, **limits)
         self.clock = clock or (lambda: 0.0)
         self.per_job, self.caps, self.pace, self.fallback = per_job, caps, pace or PaceSeen(), fallback
 
-    def handlers(self, brief=BRIEF):
+    def handlers(self):
         self.context = context = RunContext(
             models=dict.fromkeys(ROLES, self.model), prompts=load(), searcher=self.searcher, texts=self.texts,
-            today="2026-11-27", pace=lambda: self.pace, fallback=self.fallback, agreed=brief,
+            today="2026-11-27", pace=lambda: self.pace, fallback=self.fallback, agreed=self.brief,
         )  # fmt: skip
         handlers = handlers_of(context, self.means)
         return bounded(handlers, self.caps) if self.caps else handlers
 
-    def job(self, record=None, brief=BRIEF):
-        handlers = self.handlers(brief)
+    def job(self, record=None):
+        handlers = self.handlers()
         return Attempt(
             job_id="test", handlers=handlers, steering=self.context.steering, budget=Budget(self.limits, name="job"), clock=self.clock,
             limits=ProcessLimits(), per_job=self.per_job, record=dict(record or {}),
         )  # fmt: skip
 
     async def run(self, brief=BRIEF, record=None):
-        self.last = self.job(record, brief)
+        self.brief = brief
+        self.last = self.job(record)
         return await self.last.run("research", Commission(brief=brief), Outcome)
 
 
