@@ -12,8 +12,7 @@ import html
 import json
 import re
 from collections.abc import Callable, Iterator
-from types import UnionType
-from typing import Annotated, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -381,10 +380,6 @@ def _fit(value: object, wanted: object) -> object:
     origin = get_origin(wanted)
     if origin is Annotated:
         return _fit(value, get_args(wanted)[0])
-    if origin in (Union, UnionType):
-        if value is None and type(None) in get_args(wanted):
-            return None
-        return _fit(value, _best_of(value, get_args(wanted)))
     if origin in (tuple, list):
         of, items = get_args(wanted)[0], _items(value)
         if items is None or (isinstance(value, dict) and items == [value] and _is_text(of)):
@@ -409,23 +404,6 @@ def _items(value: object) -> list[object] | None:
     if isinstance(value, str) and value.lstrip().startswith("[") and (inner := strict_json(value.lstrip(), 0)):
         value = inner[0]
     return [] if value is None or value == "" else value if isinstance(value, list) else None
-
-
-def _best_of(value: object, options: tuple[object, ...]) -> object:
-    """Choose the option of a union that `value` is meant for: by its literals, then by the keys they share."""
-    plain = [get_args(option)[0] if get_origin(option) is Annotated else option for option in options]
-    if not isinstance(value, dict):
-        return next((option for option in plain if get_origin(option) in (tuple, list)), None)
-
-    def score(option: object) -> int:
-        if not (isinstance(option, type) and issubclass(option, BaseModel)):
-            return -1
-        shared = value.keys() & option.model_fields.keys()
-        asked = {key: option.model_fields[key].annotation for key in shared}
-        literals = {key: get_args(one) for key, one in asked.items() if get_origin(one) is Literal}
-        return len(shared) + sum(100 if value[key] in allowed else -100 for key, allowed in literals.items())
-
-    return max(plain, key=score)
 
 
 def _is_text(wanted: object) -> bool:

@@ -36,7 +36,7 @@ class Claims(Frozen):
 
 
 class Sloppy(Frozen):
-    queries: tuple[str, ...] | None = None
+    queries: tuple[str, ...] = ()
     ready: bool | None = None
     note: str | None = None
     text: str | None = None
