@@ -1,11 +1,9 @@
 """The answer of a run: what was planned, what came of it, as `/run`, the OpenAI-compatible face and MCP give it."""
 
-import json
 import re
 from datetime import UTC, datetime
 from urllib.parse import quote as percent_encoded
 
-from agents.contracts.contract import Contract
 from agents.contracts.frozen import Frozen, Tier
 from agents.contracts.plan import RoundRecord
 from agents.contracts.report import Reference
@@ -16,7 +14,6 @@ from agents.contracts.response import (
     PlanQuery,
     RunLimits,
     RunMetadata,
-    TierOrigin,
 )
 from agents.core.errors import DossierError
 from agents.core.events import RoundEnded
@@ -32,31 +29,28 @@ class Stopped(DossierError):
     notice = "The run was stopped before it had an answer."
 
 
-class FlatRun(Frozen):
-    """A planned run: what will be carried out, and how long planning took."""
+class RunPlan(Frozen):
+    """What a run was planned as, however long ago."""
 
-    contract: Contract
     tier: Tier
-    origin: TierOrigin
     limits: RunLimits
     queries: tuple[PlanQuery, ...]
-    planning_s: float
-    """Seconds from the request to the end of the planning."""
 
-    def kept(self) -> str:
-        """Write what is kept beside the contract of a job whose answer may be asked for again."""
-        return self.model_dump_json(exclude={"contract"})
+    @classmethod
+    def of(cls, job: Job) -> "RunPlan":
+        contract = job.commission.contract
+        assert contract is not None  # a run is planned before it is started
+        brief, caps, leaves = contract.brief, contract.caps, contract.plans[0].root.leaves()
+        assert brief.tier is not None
+        limits = RunLimits(
+            max_iters=caps.rounds, max_queries=caps.searches, max_sources=caps.sources,
+            max_execution_time_s=round(60 * (brief.minutes or 0), 3),
+        )  # fmt: skip
+        queries = tuple(PlanQuery(query=search, intent=leaf.title) for leaf in leaves for search in leaf.searches)
+        return cls(tier=brief.tier, limits=limits, queries=queries)
 
 
-def planned_of(job: Job) -> FlatRun:
-    """Give the plan of a run that was started under a key, however long ago."""
-    contract, request = job.commission.contract, job.commission.request
-    assert contract is not None  # runs are started with both
-    assert request is not None
-    return FlatRun.model_validate({**json.loads(request.answer), "contract": contract})
-
-
-def answer(team: Team, run: FlatRun, job: Job) -> AgentResponse:
+def answer(team: Team, job: Job) -> AgentResponse:
     """Put the answer of a run that is over together.
 
     Raises:
@@ -72,14 +66,15 @@ def answer(team: Team, run: FlatRun, job: Job) -> AgentResponse:
     capped = bool(rounds) and rounds[-1].tag in LIMIT_TAGS and rounds[-1].coverage < 1
     good = (one for one in document.sentences if one.verdict not in {"unsupported", "contradicted"})
     carrying = {number for sentence in good for number in sentence.citations}
-    actual, references = document.methodology.actual, document.references
+    actual, references, plan = document.methodology.actual, document.references, RunPlan.of(job)
     metadata = RunMetadata(
         grade=document.grade, grade_reasons=document.grade_reasons, language=document.language,
         query_type=document.query_type, verifiable_ratio=document.verifiable_ratio,
         timestamp=datetime.now(UTC).isoformat(timespec="seconds"),
         model=team.engine.name, job_id=job.id,
-        token_count=actual.tokens_in + actual.tokens_out, complexity_tier=run.tier, tier_origin=run.origin,
-        limits=run.limits, queries=run.queries, seconds=round(run.planning_s + (actual.seconds or 0.0), 3),
+        token_count=actual.tokens_in + actual.tokens_out, complexity_tier=plan.tier,
+        tier_origin=job.commission.tier_origin, limits=plan.limits, queries=plan.queries,
+        seconds=round(job.commission.planning_s + (actual.seconds or 0.0), 3),
         cost_usd=None if actual.cost_usd is None else round(actual.cost_usd, 6), searches=actual.searches,
         model_calls=actual.model_calls, tags=tuple(tag.tag for tag in document.methodology.tags),
         contract=document.contract.hash,

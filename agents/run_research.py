@@ -19,7 +19,7 @@ from weakref import WeakSet
 from pydantic import Field, ValidationError
 
 from agents.contracts.contract import Brief, Query
-from agents.contracts.frozen import Frozen, QueryType, Spent, Tier, booked, digest
+from agents.contracts.frozen import Frozen, QueryType, Spent, Tier, TierOrigin, booked, digest
 from agents.contracts.plan import Leaf, PlanningInput, PlanTree
 from agents.contracts.report import Commission, KeyedRequest
 from agents.contracts.response import (
@@ -28,7 +28,6 @@ from agents.contracts.response import (
     FlatPlanInput,
     PlanQuery,
     RunLimits,
-    TierOrigin,
 )
 from agents.core.budget import Deadline, spent_by
 from agents.core.errors import BadRequest, ModelError, NotFeasible
@@ -50,7 +49,7 @@ from agents.research.run_context import NO_STAND_IN, RunContext
 from agents.research.scoping.turn import ScopingState, checked, refuse_broad, seeds_in, take_turn
 from agents.roles import FLAT_MAX_QUERIES as MAX_QUERIES
 from agents.roles import FLAT_MIN_QUERIES, FLAT_PLANNER, PLANNER, only_given_years
-from agents.run_answer import FlatRun, answer, planned_of
+from agents.run_answer import answer
 from agents.team import Team, open_team
 
 
@@ -130,17 +129,19 @@ async def run_research(
 
 
 async def _run(team: Team, task: str, wish: RunOptions, owner: str) -> AgentResponse:
-    run, job = await taken_up(team, task, wish, owner)
+    job = await taken_up(team, task, wish, owner)
     try:
         await job.settled()
     finally:
         # Whoever asked is gone: nobody could read the answer.
         team.jobs.leave(job)
-    return answer(team, run, job)
+    return answer(team, job)
 
 
-async def plan_run(team: Team, task: str, wish: RunOptions, owner: str = "") -> FlatRun:
-    """Plan a run: what to search for, within which bounds; what its owner knows already is not searched for meanwhile.
+async def begin(team: Team, task: str, wish: RunOptions, owner: str, request: KeyedRequest | None = None) -> Job:
+    """Plan a run, and start it; under the caller's own key, unless a run was started under it already.
+
+    What its owner knows already is not searched for while it is planned.
 
     Raises:
         NotFeasible: the task is too broad for one run.
@@ -150,7 +151,8 @@ async def plan_run(team: Team, task: str, wish: RunOptions, owner: str = "") -> 
     started = team.clock()
     text = checked(task)
     context = team.context()
-    asked_first(context, team.memory, (owner or LOCAL_OWNER) if wish.memory else None, lambda: datetime.now(UTC))
+    memory = (owner or LOCAL_OWNER) if wish.memory else None
+    asked_first(context, team.memory, memory, lambda: datetime.now(UTC))
     total = wish.max_execution_time_s or team.settings.max_execution_time_s
     known = total or TIERS[wish.tier or "simple"].minutes * 60
     # What it began to search for is the job's: nothing is closed here.
@@ -163,7 +165,7 @@ async def plan_run(team: Team, task: str, wish: RunOptions, owner: str = "") -> 
     brief = Brief(
         question=text, queries=(query,), language=report_language(text, drafted.language), query_type=drafted.query_type,
         tier=tier, minutes=min(1440.0, limits.max_execution_time_s / 60), seed_urls=seeds_in(text),
-        max_cost_usd=team.settings.max_cost_usd, memory=LOCAL_OWNER if wish.memory else None, today=team.today(),
+        max_cost_usd=team.settings.max_cost_usd, memory=memory, today=team.today(),
     )  # fmt: skip
     plan = flat_plan(text, drafted.leaves, tier, limits, seed_urls=brief.seed_urls, claims=drafted.claims)
     bounds = team.means.limits.model_copy(
@@ -174,10 +176,10 @@ async def plan_run(team: Team, task: str, wish: RunOptions, owner: str = "") -> 
     contract = make_contract(brief, (plan,), means, retrievers=context.searched, pace=context.pace())
     caps = contract.caps.model_copy(update={"minutes": left / 60})
     contract = contract.model_copy(update={"spent": booked(*drafted.spent), "caps": caps})
-    kept = drafted.leaves[: limits.max_queries]
-    queries = tuple(PlanQuery(query=leaf.searches[0], intent=leaf.title) for leaf in kept)
-    planning_s = team.clock() - started
-    return FlatRun(contract=contract, tier=tier, origin=origin, limits=limits, queries=queries, planning_s=planning_s)
+    commission = Commission(
+        contract=contract, request=request, tier_origin=origin, planning_s=team.clock() - started
+    )  # fmt: skip
+    return await team.commission(commission, owner=owner)
 
 
 def limits_of(tier: Tier, wish: RunOptions, settings: Settings) -> RunLimits:
@@ -256,25 +258,11 @@ async def _quoting_draft(team: Team, context: RunContext, task: str, until: Dead
     return _Drafted(leaves, scope.tier, scope.query_type, tree.output.claims, language=scope.language)
 
 
-async def begin(team: Team, run: FlatRun, owner: str, key: str = "", fingerprint: str = "") -> Job:
-    """Start a planned run; under the caller's own key, unless a run was started under it already.
-
-    It uses the knowledge base of whoever started it, where it uses one.
-    """
-    contract = run.contract
-    if contract.brief.memory is not None and owner:
-        contract = contract.model_copy(update={"brief": contract.brief.model_copy(update={"memory": owner})})
-    if not key:
-        return await team.start(contract, owner=owner)
-    request = KeyedRequest(key=key, fingerprint=fingerprint, answer=run.kept())
-    return await team.commission(Commission(contract=contract, request=request), owner=owner)
-
-
-async def taken_up(team: Team, task: str, wish: RunOptions, owner: str) -> tuple[FlatRun, Job]:
+async def taken_up(team: Team, task: str, wish: RunOptions, owner: str) -> Job:
     """Go on with a run of the same task that a former process left unfinished; else plan and start one.
 
     Raises:
-        DossierError: as `plan_run`.
+        DossierError: as `begin`.
     """
     fingerprint = digest(f"run\n{task.strip()}\n{wish.model_dump_json()}")
     for job in team.jobs.of(owner):
@@ -282,11 +270,11 @@ async def taken_up(team: Team, task: str, wish: RunOptions, owner: str) -> tuple
         left = job.status in {"queued", "running"} and job not in _ATTENDED
         if request is not None and request.fingerprint == fingerprint and left:
             _ATTENDED.add(job)
-            return planned_of(job), job
-    run = await plan_run(team, task, wish, owner)
-    job = await begin(team, run, owner, f"run/{uuid.uuid4().hex}", fingerprint)
+            return job
+    request = KeyedRequest(key=f"run/{uuid.uuid4().hex}", fingerprint=fingerprint)
+    job = await begin(team, task, wish, owner, request)
     _ATTENDED.add(job)
-    return run, job
+    return job
 
 
 _ATTENDED: WeakSet[Job] = WeakSet()

@@ -18,6 +18,7 @@ from weakref import WeakValueDictionary
 from agents.api.error_responses import ApiError, is_ours
 from agents.api.metrics import Meter
 from agents.contracts.frozen import Frozen, digest
+from agents.contracts.report import KeyedRequest
 from agents.core.errors import TooMany
 from agents.core.settings import OFFLINE, Settings, own_address
 from agents.jobs.job import Job
@@ -195,17 +196,19 @@ class Site:
         self._starting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         team.observers.append(self.meter.observe)
 
-    async def once(self, owner: str, key: str | None, sent: str, start: Callable[[str], Awaitable[Job]]) -> Job:
+    async def once(
+        self, owner: str, key: str | None, sent: str, start: Callable[[KeyedRequest | None], Awaitable[Job]]
+    ) -> Job:
         """Start a job once per key: a second request gets the first one's job, also after a restart of the server.
 
-        `sent` is the whole request, and another one under the same key is a 422; `start` is given its fingerprint to keep.
+        `sent` is the whole request, and another one under the same key is a 422; `start` is given what to keep of it.
         """
         if key is None:
-            return await start("")
-        fingerprint = digest(sent)
+            return await start(None)
+        request = KeyedRequest(key=key, fingerprint=digest(sent))
         # Planning takes seconds in which there is no job yet: whoever asks meanwhile waits for the same one.
         async with self._starting.setdefault(f"{owner}\n{key}", asyncio.Lock()):
-            job = await self.team.jobs.requested(owner, key) or await start(fingerprint)
-        if job.commission.request is None or job.commission.request.fingerprint != fingerprint:
+            job = await self.team.jobs.requested(owner, key) or await start(request)
+        if job.commission.request != request:
             raise ApiError(422, "idempotency_key_reused", "This Idempotency-Key was used for another request.")
         return job

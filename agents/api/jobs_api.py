@@ -75,14 +75,13 @@ async def _begun(
     """Start a job of its own, after the report of another where that is given."""
     team = site.team
 
-    async def start(fingerprint: str) -> Job:
+    async def start(request: KeyedRequest | None) -> Job:
         brief, earlier = await brief_of(team, sent), None
         brief = brief.model_copy(update={"memory": owner if sent.memory else None})
         if after is not None:
             earlier, document = await team.earlier(after, "continue")
             brief = brief.model_copy(update={"known": known_lines(document)})
-        asked = KeyedRequest(key=key, fingerprint=fingerprint) if key is not None else None
-        commission = Commission(brief=brief, unjudged=team.engine.reasons, request=asked, earlier=earlier)
+        commission = Commission(brief=brief, unjudged=team.engine.reasons, request=request, earlier=earlier)
         return await team.commission(commission, owner=owner)
 
     name = f"jobs{sent.model_dump_json()}{f' after {after.id}' if after else ''}"

@@ -27,7 +27,7 @@ from agents.contracts.sources import SearchQuery
 from agents.core.errors import DossierError, NotFeasible
 from agents.core.settings import Settings
 from agents.memory.knowledge import KnowledgeStore, exported, imported
-from agents.run_answer import answer
+from agents.run_answer import RunPlan, answer
 from agents.run_research import RunOptions, durable_team, taken_up
 from agents.team import Team
 
@@ -194,15 +194,15 @@ def mcp_server(team: Team, owner: str) -> "FastMCP[object]":
 
     async def research(question: str, ctx: "Calling", tier: Tier | None = None) -> ResearchResult:
         """Research a question and return a report in which every statement cites its source."""
-        planned, job = await taken_up(team, question, RunOptions(tier=tier), owner)
-        await ctx.report_progress(1, None, "Planned: " + "; ".join(query.intent for query in planned.queries))
+        job = await taken_up(team, question, RunOptions(tier=tier), owner)
+        await ctx.report_progress(1, None, "Planned: " + "; ".join(one.intent for one in RunPlan.of(job).queries))
         try:
             async for tree, line in progress(job, heartbeat_s=5.0):
                 if line:
                     await ctx.report_progress(tree.seq + 1, None, line)
         finally:
             team.jobs.leave(job)
-        made = answer(team, planned, job)
+        made = answer(team, job)
         return ResearchResult(
             report=made.final_answer, summary=made.summary, grade=made.metadata.grade, confidence=made.confidence,
             sources=[one.model_dump(mode="json", exclude_none=True) for one in made.sources],

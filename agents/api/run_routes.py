@@ -8,6 +8,7 @@ import json
 import re
 import time
 from collections.abc import AsyncIterator
+from functools import partial
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
@@ -24,8 +25,8 @@ from agents.contracts.sources import SearchQuery
 from agents.core.errors import DossierError
 from agents.core.paths import public
 from agents.jobs.job import Job
-from agents.run_answer import FlatRun, answer, planned_of
-from agents.run_research import RunBounds, RunOptions, begin, plan_run
+from agents.run_answer import RunPlan, answer
+from agents.run_research import RunBounds, RunOptions, begin
 
 SEARCH_S = 30.0  # seconds that one bare search may take
 LOOKS_EVERY_S = 0.5  # seconds between two looks whether the caller is still there
@@ -69,24 +70,17 @@ async def _run(
     sent: SimpleRunRequest, tier: Tier | None, owner: str, site: Site, request: Request, key: str | None
 ) -> Response:
     wish = RunOptions(tier=tier, **sent.model_dump(include=set(RunBounds.model_fields)))
-    planned: FlatRun | None = None
-
-    async def begun(fingerprint: str) -> Job:
-        nonlocal planned
-        planned = await plan_run(site.team, sent.task, wish, owner)
-        return await begin(site.team, planned, owner, key or "", fingerprint)
-
-    job = await site.once(owner, key, f"{request.url.path}{sent.model_dump_json()}{tier}", begun)
-    planned = planned or planned_of(job)
+    start = partial(begin, site.team, sent.task, wish, owner)
+    job = await site.once(owner, key, f"{request.url.path}{sent.model_dump_json()}{tier}", start)
     if sent.async_:
         accepted = Accepted(job_id=job.id, status_url=status_url(job.id))
         return JSONResponse(accepted.model_dump(), 202, {"Location": accepted.status_url})
     # Whoever gave a key will ask again: a connection that breaks costs them nothing.
     stop = key is None
     if sent.stream:
-        return streamed(_streamed(site, planned, job, stop=stop))
+        return streamed(_streamed(site, job, stop=stop))
     await attended(site, job, request, stop=stop)
-    return JSONResponse(answer(site.team, planned, job).model_dump(mode="json"))
+    return JSONResponse(answer(site.team, job).model_dump(mode="json"))
 
 
 async def attended(site: Site, job: Job, request: Request, *, stop: bool = True) -> None:
@@ -101,22 +95,23 @@ async def attended(site: Site, job: Job, request: Request, *, stop: bool = True)
             site.team.jobs.leave(job)
 
 
-async def _streamed(site: Site, planned: FlatRun, job: Job, *, stop: bool = True) -> AsyncIterator[str]:
+async def _streamed(site: Site, job: Job, *, stop: bool = True) -> AsyncIterator[str]:
     """Tell the plan, then every event of the run, then the answer; with `stop`, a caller who goes away ends the run."""
 
     def event(name: str, data: dict[str, object]) -> str:
         return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
 
     try:
+        plan = RunPlan.of(job).model_dump()
         yield event("planned", {
-            "job_id": job.id, "status_url": status_url(job.id), "complexity_tier": planned.tier,
-            "limits": planned.limits.model_dump(), "queries": [query.model_dump() for query in planned.queries],
+            "job_id": job.id, "status_url": status_url(job.id), "complexity_tier": plan["tier"],
+            "limits": plan["limits"], "queries": plan["queries"],
         })  # fmt: skip
         async for piece in event_stream(job, 0, attended=True):
             yield piece
         await job.settled()
         try:
-            yield event("result", answer(site.team, planned, job).model_dump(mode="json"))
+            yield event("result", answer(site.team, job).model_dump(mode="json"))
         except DossierError as error:
             yield event("error", as_api_error(error).body)
     finally:
@@ -162,12 +157,11 @@ async def completions(sent: ChatRequest, owner: Owner, site: Here, request: Requ
     last = next((message for message in reversed(sent.messages) if message.role == "user"), None)
     if last is None or not last.words:
         raise ApiError(422, "bad_request", "messages: the last message of the user holds no text")
-    planned = await plan_run(site.team, last.words, RunOptions(tier=MODELS[sent.model]), owner)
-    job = await begin(site.team, planned, owner)
+    job = await begin(site.team, last.words, RunOptions(tier=MODELS[sent.model]), owner)
     if sent.stream:
-        return streamed(_chunks(site, planned, job, sent.model, usage=sent.stream_options.include_usage))
+        return streamed(_chunks(site, job, sent.model, usage=sent.stream_options.include_usage))
     await attended(site, job, request)
-    made = answer(site.team, planned, job)
+    made = answer(site.team, job)
     message = {"role": "assistant", "content": made.final_answer, "refusal": None, "annotations": _annotations(made)}
     choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
     ours = {
@@ -199,7 +193,7 @@ def _usage(job: Job, made: AgentResponse) -> dict[str, int]:
     return {"prompt_tokens": total - written, "completion_tokens": written, "total_tokens": total}
 
 
-async def _chunks(site: Site, planned: FlatRun, job: Job, model: str, *, usage: bool) -> AsyncIterator[str]:
+async def _chunks(site: Site, job: Job, model: str, *, usage: bool) -> AsyncIterator[str]:
     """Tell the progress as reasoning, then the report; a client that goes away ends the run."""
     head = _head(job, model, "chat.completion.chunk")
 
@@ -208,12 +202,13 @@ async def _chunks(site: Site, planned: FlatRun, job: Job, model: str, *, usage: 
         return f"data: {json.dumps(head | {'choices': [choice]}, ensure_ascii=False)}\n\n"
 
     try:
-        plan = "; ".join(query.intent for query in planned.queries)
-        yield chunk({"role": "assistant", "content": "", "reasoning_content": f"Plan ({planned.tier}): {plan}.\n"})
+        plan = RunPlan.of(job)
+        said = f"Plan ({plan.tier}): {'; '.join(query.intent for query in plan.queries)}.\n"
+        yield chunk({"role": "assistant", "content": "", "reasoning_content": said})
         async for _, line in progress(job):
             yield chunk({"reasoning_content": line + "\n"}) if line else ": still here\n\n"
         try:
-            made = answer(site.team, planned, job)
+            made = answer(site.team, job)
         except DossierError as error:
             yield f"data: {json.dumps(as_api_error(error).body)}\n\n"
             return

@@ -50,6 +50,7 @@ QueryType = Literal[
 
 Tier = Literal["simple", "standard", "deep"]
 """Bounds of one `/run` request; a mode uses those of the tier of its name."""
+TierOrigin = Literal["request", "detected", "default"]
 
 Mode = Literal["standard", "deep"]
 """Depth of a chat, command line or `/research/jobs` run: 3 or 7 rounds."""

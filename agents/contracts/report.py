@@ -14,7 +14,7 @@ from agents.contracts.body import Body, SentenceVerdict
 from agents.contracts.contract import Brief, Change, ChangeKind, Contract, Forecast
 from agents.contracts.fact import Fact, MemoryNote
 from agents.contracts.finding import Finding, Frame, NodeStatus, Problem, QuestionAnswer
-from agents.contracts.frozen import Frozen, QueryType, Text
+from agents.contracts.frozen import Frozen, QueryType, Text, TierOrigin
 from agents.contracts.plan import LoopDecision, RetryEntry, RetryState, RoundRecord, SkippedTopic, added_up
 from agents.contracts.sources import RejectedSource, Shortlist, SourceCard, SourceKind
 from agents.contracts.verification import Claim, Gate, Truth, Verdict
@@ -26,8 +26,6 @@ class KeyedRequest(Frozen):
     key: Text
     fingerprint: Text
     """Digest of the whole request; another request under the same key is refused."""
-    answer: str = ""
-    """What the answer holds beside the job, as JSON of whoever gave it."""
 
 
 EarlierUse = Literal["refresh", "continue"]
@@ -59,6 +57,9 @@ class Commission(Frozen):
     """Only of jobs that were started under a key."""
     earlier: Earlier | None = None
     """The report that this one is run after."""
+    tier_origin: TierOrigin = "default"
+    """Of a run that was planned before there was a job: where its tier is from, and how long that took."""
+    planning_s: float = 0.0
 
 
 class Outcome(Frozen):

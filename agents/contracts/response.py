@@ -1,15 +1,11 @@
 """What `/run` gives: the answer of one flat run, and the contracts of its planner (names as S1 section 5 gives them)."""
 
-from typing import Literal
-
 from pydantic import Field
 
 from agents.contracts.finding import Problem
-from agents.contracts.frozen import Confidence, Frozen, QueryType, Text, Tier, Told
+from agents.contracts.frozen import Confidence, Frozen, QueryType, Text, Tier, TierOrigin, Told
 from agents.contracts.report import Grade
 from agents.contracts.sources import CorpusSurvey, SourceKind
-
-TierOrigin = Literal["request", "detected", "default"]
 
 
 class PlanQuery(Frozen):

@@ -102,9 +102,7 @@ async def test_of_two_processes_that_use_one_key_at_once_both_answer_with_the_jo
         from agents.api.payloads import JobRequest
 
         print_ = digest(f"jobs{JobRequest(**body).model_dump_json()}")
-        request = KeyedRequest(
-            key=KEY["Idempotency-Key"], fingerprint=print_, answer='{"started": true, "error": null}'
-        )
+        request = KeyedRequest(key=KEY["Idempotency-Key"], fingerprint=print_)
         commission = site.team.commission
 
         async def meanwhile(*args, **kwargs):
@@ -137,13 +135,13 @@ async def test_a_key_is_free_again_once_its_job_is_deleted(stored, http):
 
 async def test_a_connection_that_breaks_does_not_end_a_run_that_has_a_key(put):
     from agents.api.run_routes import _streamed
-    from agents.run_answer import planned_of
-    from agents.run_research import begin, plan_run
+    from agents.run_research import begin
 
     gate = Gate(FlatWorker())
     site = put(gate)
-    job = await begin(site.team, await plan_run(site.team, TASK, RunOptions()), "local", "k", "f")
-    stream = _streamed(site, planned_of(job), job, stop=False)
+    request = KeyedRequest(key="k", fingerprint="f")
+    job = await begin(site.team, TASK, RunOptions(), "local", request)
+    stream = _streamed(site, job, stop=False)
     await anext(stream)
     await stream.aclose()
     gate.open.set()
@@ -169,7 +167,7 @@ async def test_what_a_process_that_died_has_paid_for_is_taken_up_by_the_next_cal
 
     gate = Gate(FlatWorker())
     async with stored(gate) as site:
-        _, job = await taken_up(site.team, TASK, RunOptions(), "local")
+        job = await taken_up(site.team, TASK, RunOptions(), "local")
         async for numbered in job.follow():
             if numbered is not None and numbered.event.kind == "search":
                 break
@@ -186,13 +184,13 @@ async def test_another_question_or_other_bounds_are_no_reason_to_take_a_run_up(s
     from agents.run_research import taken_up
 
     async with stored(Gate(FlatWorker())) as site:
-        _, job = await taken_up(site.team, TASK, RunOptions(), "local")
+        job = await taken_up(site.team, TASK, RunOptions(), "local")
         async for numbered in job.follow():
             if numbered is not None and numbered.event.kind == "search":
                 break
     async with stored() as site:
-        _, other = await taken_up(site.team, TASK, RunOptions(max_iters=1), "local")
-        _, strange = await taken_up(site.team, TASK, RunOptions(), "somebody")
+        other = await taken_up(site.team, TASK, RunOptions(max_iters=1), "local")
+        strange = await taken_up(site.team, TASK, RunOptions(), "somebody")
         assert len({job.id, other.id, strange.id}) == 3
         for one in (other, strange):
             await asyncio.wait_for(one.wait(), 60)
@@ -202,7 +200,7 @@ async def test_two_who_ask_the_same_at_once_get_a_run_each(stored):
     from agents.run_research import taken_up
 
     async with stored() as site:
-        (_, one), (_, two) = [await taken_up(site.team, TASK, RunOptions(), "local") for _ in range(2)]
+        one, two = [await taken_up(site.team, TASK, RunOptions(), "local") for _ in range(2)]
         assert one.id != two.id
         for job in (one, two):
             await asyncio.wait_for(job.wait(), 60)

@@ -109,12 +109,11 @@ async def test_what_makes_no_talk_is_refused(site, http, body):
 
 async def test_a_stream_that_is_left_ends_its_run(put):
     from agents.api.run_routes import _chunks
-    from agents.run_research import RunOptions, begin, plan_run
+    from agents.run_research import RunOptions, begin
 
     site = put(Gate(FlatWorker()))
-    planned = await plan_run(site.team, TASK, RunOptions())
-    job = await begin(site.team, planned, "local")
-    stream = _chunks(site, planned, job, "research", usage=False)
+    job = await begin(site.team, TASK, RunOptions(), "local")
+    stream = _chunks(site, job, "research", usage=False)
     await anext(stream)
     await stream.aclose()
     await asyncio.wait_for(job.wait(), 30)

@@ -240,12 +240,11 @@ async def test_a_stream_tells_plan_progress_and_the_answer(site, http):
 
 async def test_a_client_that_leaves_in_mid_stream_ends_the_run(put):
     from agents.api.run_routes import _streamed
-    from agents.run_research import RunOptions, begin, plan_run
+    from agents.run_research import RunOptions, begin
 
     site = put(Gate(FlatWorker()))
-    planned = await plan_run(site.team, TASK, RunOptions())
-    job = await begin(site.team, planned, "local")
-    stream = _streamed(site, planned, job)
+    job = await begin(site.team, TASK, RunOptions(), "local")
+    stream = _streamed(site, job)
     await anext(stream)
     await stream.aclose()
     await asyncio.wait_for(job.wait(), 30)
@@ -257,10 +256,10 @@ async def test_a_run_that_nobody_waits_for_any_more_is_stopped(put):
 
     from agents.api.error_responses import ApiError
     from agents.api.run_routes import attended
-    from agents.run_research import RunOptions, begin, plan_run
+    from agents.run_research import RunOptions, begin
 
     site = put(Gate(FlatWorker()))
-    job = await begin(site.team, await plan_run(site.team, TASK, RunOptions()), "local")
+    job = await begin(site.team, TASK, RunOptions(), "local")
 
     async def gone():
         return True

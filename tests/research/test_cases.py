@@ -275,12 +275,11 @@ async def until(holds, seconds=60.0):
 
 async def started(asking_team):
     """Start a job whose readers hang; returns team, job and model once all hang."""
-    from agents.run_research import RunOptions, begin, plan_run
+    from agents.run_research import RunOptions, begin
     from tests.flat import TASK
 
     team, model = asking_team
-    run = await plan_run(team, TASK, RunOptions(tier="standard"))
-    job = await begin(team, run, "")
+    job = await begin(team, TASK, RunOptions(tier="standard"), "")
     await until(lambda: model.open_now >= 1)
     return job
 
