@@ -143,10 +143,10 @@ FLAT_MIN_QUERIES, FLAT_MAX_QUERIES = 3, 6
 
 
 def enough_queries(given: FlatPlanInput, plan: FlatPlan) -> None:
-    """Refuse too few queries, unless fewer may be searched anyway."""
+    """Refuse too few queries, unless fewer may be searched anyway, or the task was planned by its own parts."""
     wanted = min(FLAT_MIN_QUERIES, given.max_queries)
     distinct = {query.query.casefold() for query in plan.queries}
-    if plan.feasible and len(distinct) < wanted:
+    if plan.feasible and plan.leaves is None and len(distinct) < wanted:
         raise Reject(f"Give {FLAT_MIN_QUERIES} to {FLAT_MAX_QUERIES} different queries; you gave {len(distinct)}.")
 
 

@@ -7,14 +7,7 @@ from urllib.parse import quote as percent_encoded
 from agents.contracts.frozen import Frozen, Tier
 from agents.contracts.plan import RoundRecord
 from agents.contracts.report import Reference
-from agents.contracts.response import (
-    AgentResponse,
-    AgentSource,
-    Citation,
-    PlanQuery,
-    RunLimits,
-    RunMetadata,
-)
+from agents.contracts.response import AgentResponse, AgentSource, Citation, PlanQuery, RunLimits, RunMetadata
 from agents.core.errors import DossierError
 from agents.core.events import RoundEnded
 from agents.jobs.job import Job

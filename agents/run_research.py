@@ -11,7 +11,6 @@ import threading
 import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from weakref import WeakSet
@@ -19,18 +18,12 @@ from weakref import WeakSet
 from pydantic import Field, ValidationError
 
 from agents.contracts.contract import Brief, Query
-from agents.contracts.frozen import Frozen, QueryType, Spent, Tier, TierOrigin, booked, digest
-from agents.contracts.plan import Leaf, PlanningInput, PlanTree
+from agents.contracts.frozen import Frozen, Tier, TierOrigin, booked, digest
+from agents.contracts.plan import Leaf
 from agents.contracts.report import Commission, KeyedRequest
-from agents.contracts.response import (
-    AgentResponse,
-    FlatPlan,
-    FlatPlanInput,
-    PlanQuery,
-    RunLimits,
-)
-from agents.core.budget import Deadline, spent_by
-from agents.core.errors import BadRequest, ModelError, NotFeasible
+from agents.contracts.response import AgentResponse, FlatPlan, FlatPlanInput, PlanQuery, RunLimits
+from agents.core.budget import Deadline
+from agents.core.errors import BadRequest, NotFeasible
 from agents.core.role import RoleAnswer
 from agents.core.settings import Settings, load
 from agents.core.time_policy import FLAT_PLANNING_SHARE, LEAST_RUN_S
@@ -45,10 +38,10 @@ from agents.research.planning.flat_plan import flat_leaf, flat_plan
 from agents.research.planning.freeze_contract import TIERS, make_contract
 from agents.research.reading.searching import Setting
 from agents.research.recollection import asked_first
-from agents.research.run_context import NO_STAND_IN, RunContext
-from agents.research.scoping.turn import ScopingState, checked, refuse_broad, seeds_in, take_turn
+from agents.research.run_context import RunContext
+from agents.research.scoping.turn import checked, seeds_in
 from agents.roles import FLAT_MAX_QUERIES as MAX_QUERIES
-from agents.roles import FLAT_MIN_QUERIES, FLAT_PLANNER, PLANNER, only_given_years
+from agents.roles import FLAT_MIN_QUERIES, FLAT_PLANNER, only_given_years
 from agents.run_answer import answer
 from agents.team import Team, open_team
 
@@ -77,16 +70,6 @@ class RunOptions(RunBounds):
 
 SENT_S = 0.5
 """Seconds in which manager and planner are asked, while nothing else that is loaded wants the processor."""
-
-
-@dataclass(frozen=True)
-class _Drafted:
-    leaves: tuple[Leaf, ...]
-    tier: Tier | None
-    query_type: QueryType
-    claims: tuple[str, ...]
-    spent: tuple[Spent, ...] = ()
-    language: str = ""
 
 
 async def run_research(
@@ -156,18 +139,21 @@ async def begin(team: Team, task: str, wish: RunOptions, owner: str, request: Ke
     total = wish.max_execution_time_s or team.settings.max_execution_time_s
     known = total or TIERS[wish.tier or "simple"].minutes * 60
     # What it began to search for is the job's: nothing is closed here.
-    drafted = await _draft(team, context, text, wish, Deadline.within(FLAT_PLANNING_SHARE * known))
-    tier: Tier = wish.tier or drafted.tier or "standard"
-    origin: TierOrigin = "request" if wish.tier else "detected" if drafted.tier else "default"
+    asked = await _planned(team, context, text, wish, Deadline.within(FLAT_PLANNING_SHARE * known))
+    drafted = asked.output
+    distinct = {one.query.casefold(): flat_leaf(one.query, one.intent) for one in reversed(drafted.queries)}
+    leaves = drafted.leaves or tuple([*distinct.values()][::-1][:MAX_QUERIES])
+    tier = wish.tier or drafted.tier
     limits = limits_of(tier, wish, team.settings)
     left = max(LEAST_RUN_S, limits.max_execution_time_s - (team.clock() - started))
     query = Query(text=text, feasible=True, reason="One short run settles it.", depth_estimate=1)
     brief = Brief(
-        question=text, queries=(query,), language=report_language(text, drafted.language), query_type=drafted.query_type,
-        tier=tier, minutes=min(1440.0, limits.max_execution_time_s / 60), seed_urls=seeds_in(text),
+        question=text, queries=(query,), query_type=drafted.query_type, tier=tier,
+        language=report_language(text, language_of(text, asked=True) if drafted.leaves else ""),
+        minutes=min(1440.0, limits.max_execution_time_s / 60), seed_urls=seeds_in(text),
         max_cost_usd=team.settings.max_cost_usd, memory=memory, today=team.today(),
     )  # fmt: skip
-    plan = flat_plan(text, drafted.leaves, tier, limits, seed_urls=brief.seed_urls, claims=drafted.claims)
+    plan = flat_plan(text, leaves, tier, limits, seed_urls=brief.seed_urls, claims=drafted.claims)
     bounds = team.means.limits.model_copy(
         update={"depth": 1, "leaves": MAX_QUERIES, "rounds": limits.max_iters, "searches": limits.max_queries,
                 "sources": limits.max_sources}
@@ -175,10 +161,10 @@ async def begin(team: Team, task: str, wish: RunOptions, owner: str, request: Ke
     means = team.means.model_copy(update={"limits": bounds})
     contract = make_contract(brief, (plan,), means, retrievers=context.searched, pace=context.pace())
     caps = contract.caps.model_copy(update={"minutes": left / 60})
-    contract = contract.model_copy(update={"spent": booked(*drafted.spent), "caps": caps})
-    commission = Commission(
-        contract=contract, request=request, tier_origin=origin, planning_s=team.clock() - started
-    )  # fmt: skip
+    contract = contract.model_copy(update={"spent": booked(asked.as_spent()), "caps": caps})
+    origin: TierOrigin = "request" if wish.tier else "detected"
+    planning_s = team.clock() - started
+    commission = Commission(contract=contract, request=request, tier_origin=origin, planning_s=planning_s)
     return await team.commission(commission, owner=owner)
 
 
@@ -193,69 +179,31 @@ def limits_of(tier: Tier, wish: RunOptions, settings: Settings) -> RunLimits:
     )
 
 
-async def _draft(team: Team, context: RunContext, task: str, wish: RunOptions, until: Deadline) -> _Drafted:
-    """Ask the flat planner; the offline engine plans by its own means, where it is bound or has to stand in."""
-    lost: tuple[Spent, ...] = ()
-    if team.models[FLAT_PLANNER.name].reasons and not asks_for_facts(task):
-        given = FlatPlanInput(
-            task=task, tier=wish.tier, max_queries=wish.max_queries or team.settings.max_queries or MAX_QUERIES,
-            survey=await context.survey(task), language=language_of(task, asked=True), today=context.today,
-        )  # fmt: skip
-        if (ahead := team.drafts.look_ahead(task)) is not None:
-            context.look_ahead(ahead).allow()
-        most = min(FLAT_MIN_QUERIES, given.max_queries)
-        begun = Begun(context, Setting(query=task, today=context.today), most, partial(_leaf_of, given))
-        try:
-            # Without the context's own stand-in: the offline engine plans from other contracts.
-            asked: RoleAnswer[FlatPlan] = await replace(context, fallback=None).ask(
-                FLAT_PLANNER, given, until, draft=begun.take
-            )
-        except ModelError as error:
-            if context.fallback is None or error.fault in NO_STAND_IN:
-                raise
-            bound, engine = team.models[FLAT_PLANNER.name].name, context.fallback.name
-            lost = (
-                Spent(
-                    role=PLANNER.name, model=engine, usage=spent_by(error), stood_in=error.notice, stood_in_for=bound
-                ),
-            )
-        else:
-            plan = asked.output
-            if not plan.feasible or not plan.queries:
-                raise NotFeasible(plan.reasons, plan.suggested_splits)
-            distinct = {one.query.casefold(): flat_leaf(one.query, one.intent) for one in reversed(plan.queries)}
-            leaves = tuple([*distinct.values()][::-1][:MAX_QUERIES])
-            return _Drafted(leaves, plan.tier, plan.query_type, plan.claims, (asked.as_spent(),))
-    drafted = await _quoting_draft(team, context, task, until)
-    return replace(drafted, spent=lost)
+async def _planned(
+    team: Team, context: RunContext, task: str, wish: RunOptions, until: Deadline
+) -> RoleAnswer[FlatPlan]:
+    """Ask the flat planner; what asks for a few facts is planned without a model."""
+    if asks_for_facts(task):
+        context = context.by_code(FLAT_PLANNER.name)
+    given = FlatPlanInput(
+        task=task, tier=wish.tier, max_queries=wish.max_queries or team.settings.max_queries or MAX_QUERIES,
+        survey=await context.survey(task), language=language_of(task, asked=True), today=context.today,
+    )  # fmt: skip
+    most = min(FLAT_MIN_QUERIES, given.max_queries)
+    begun = Begun(context, Setting(query=task, today=context.today), most, partial(_leaf_of, given))
+    if context.models[FLAT_PLANNER.name].reasons and (ahead := team.drafts.look_ahead(task)) is not None:
+        context.look_ahead(ahead).allow()
+    asked: RoleAnswer[FlatPlan] = await context.ask(FLAT_PLANNER, given, until, draft=begun.take)
+    if asked.output.leaves == ():
+        raise BadRequest(asked.output.reasons[0])
+    if not asked.output.feasible or not (asked.output.leaves or asked.output.queries):
+        raise NotFeasible(asked.output.reasons, asked.output.suggested_splits)
+    return asked
 
 
 def _leaf_of(given: FlatPlanInput, line: str) -> Leaf:
     planned = only_given_years(given, PlanQuery.model_validate_json(line))
     return flat_leaf(planned.query, planned.intent)
-
-
-async def _quoting_draft(team: Team, context: RunContext, task: str, until: Deadline) -> _Drafted:
-    """Plan without a language model: scope the task, then draft one level of leaves."""
-    engine = context.fallback or team.models[PLANNER.name]
-    context = replace(context, models={"manager": engine, "planner": engine})
-    settings = team.settings
-    scope, asked = await take_turn(
-        context, ScopingState(), task, max_depth=settings.max_depth, max_leaves=settings.max_leaves
-    )
-    if not scope.queries:
-        raise BadRequest(asked.output.reply)
-    refuse_broad(scope.queries)
-    given = PlanningInput(
-        query=task, max_depth=1, max_leaves=MAX_QUERIES, survey=await context.survey(task), language=scope.language,
-        today=context.today,
-    )  # fmt: skip
-    tree: RoleAnswer[PlanTree] = await context.ask(PLANNER, given, until)
-    leaves = tuple(
-        flat_leaf((*leaf.search_terms, *leaf.questions, leaf.title)[0], leaf.title, leaf.questions or (leaf.title,))
-        for leaf in tree.output.leaves
-    )
-    return _Drafted(leaves, scope.tier, scope.query_type, tree.output.claims, language=scope.language)
 
 
 async def taken_up(team: Team, task: str, wish: RunOptions, owner: str) -> Job:

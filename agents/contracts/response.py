@@ -1,9 +1,11 @@
 """What `/run` gives: the answer of one flat run, and the contracts of its planner (names as S1 section 5 gives them)."""
 
 from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from agents.contracts.finding import Problem
 from agents.contracts.frozen import Confidence, Frozen, QueryType, Text, Tier, TierOrigin, Told
+from agents.contracts.plan import Leaf
 from agents.contracts.report import Grade
 from agents.contracts.sources import CorpusSurvey, SourceKind
 
@@ -42,6 +44,8 @@ class FlatPlan(Frozen):
     """Most telling first; empty when it is not feasible."""
     claims: tuple[str, ...]
     """Testable statements that the answer will have to confirm, qualify or refute."""
+    leaves: SkipJsonSchema[tuple[Leaf, ...] | None] = None
+    """From the offline engine, in the place of queries: the parts of the task with their own questions. None from a model."""
 
 
 class AgentSource(Frozen):

@@ -13,6 +13,7 @@ from agents.contracts.fact import ExtractionInput
 from agents.contracts.finding import FrameInput, LeadInput, SectionInput
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import PlanningInput, ReflectionInput
+from agents.contracts.response import FlatPlanInput
 from agents.contracts.sources import ScoutInput
 from agents.contracts.verification import ChallengeInput, JudgeInput, StanceInput, VerifyInput
 from agents.core.budget import Usage
@@ -21,7 +22,7 @@ from agents.core.port import computed
 from agents.core.role import OnText, Reply, Request
 from agents.offline.extractor import extract
 from agents.offline.judgements import challenge, judge, judge_stances, reflect, scout, verify
-from agents.offline.manager import scope
+from agents.offline.manager import plan_run, scope
 from agents.offline.planner import plan
 from agents.offline.report_writer import frame, write_lead, write_section
 
@@ -30,6 +31,7 @@ NAME = "offline engine"
 _FUNCTIONS: dict[type[Frozen], Callable[..., Frozen]] = {
     ScopingInput: scope,
     PlanningInput: plan,
+    FlatPlanInput: plan_run,
     ExtractionInput: extract,
     SectionInput: write_section,
     LeadInput: write_lead,
@@ -59,7 +61,7 @@ class OfflineModel:
         if function is None:
             raise self._cannot(f"has no function for {type(request.given).__name__}")
         # A few milliseconds each, but many at once: the loop stays free for whoever watches, and a talk comes first.
-        talks = isinstance(request.given, ScopingInput | PlanningInput)
+        talks = isinstance(request.given, ScopingInput | PlanningInput | FlatPlanInput)
         answer = await (asyncio.to_thread if talks else computed)(function, request.given)
         if not (isinstance(answer, request.gives) or issubclass(request.gives, type(answer))):
             raise self._cannot(f"gives {type(answer).__name__}, not {request.gives.__name__}")

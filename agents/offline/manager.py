@@ -4,9 +4,11 @@ import re
 
 from agents.contracts.contract import Query, ScopingInput, ScopingTurn
 from agents.contracts.frozen import QueryType
+from agents.contracts.plan import Leaf, PlanningInput
+from agents.contracts.response import FlatPlan, FlatPlanInput
 from agents.contracts.sources import CorpusSurvey
 from agents.nlp.tokens import years_in
-from agents.offline.planner import draft
+from agents.offline.planner import draft, plan
 from agents.offline.questions import (
     LOOKUPS,
     IndependentQuestion,
@@ -67,6 +69,25 @@ def scope(given: ScopingInput) -> ScopingTurn:
     reply = "\n\n".join((verdict, *_remarks(given, query_type(message))))
     queries = {query.text.casefold(): query for query in (*ready, *(query for query, _ in judged))}
     return _turn(given, reply, tuple(queries.values()), asked if unready else ())
+
+
+def plan_run(given: FlatPlanInput) -> FlatPlan:
+    """Plan a run: judge the task as in a talk, and take its own parts for leaves. Without a question in it there are none."""
+    turn = scope(ScopingInput(message=given.task, survey=given.survey, today=given.today, language=given.language))
+    broad = [query for query in turn.queries if not query.feasible]
+    parts = plan(PlanningInput(query=given.task, max_leaves=MAX_QUERIES, language=given.language)).leaves
+    leaves = tuple(
+        Leaf(
+            title=part.title, objective=part.title, questions=part.questions or (part.title,),
+            searches=(*part.search_terms, *part.questions, part.title)[:1],
+        )
+        for part in (parts if turn.queries else ())
+    )  # fmt: skip
+    return FlatPlan(
+        feasible=not broad, reasons=tuple(query.reason for query in broad) if turn.queries else (turn.reply,),
+        suggested_splits=tuple(split for query in broad for split in query.suggested_split), tier=turn.tier,
+        query_type=turn.query_type, queries=(), leaves=leaves, claims=(),
+    )  # fmt: skip
 
 
 def _turn(given: ScopingInput, reply: str, queries: tuple[Query, ...], ask: tuple[str, ...]) -> ScopingTurn:

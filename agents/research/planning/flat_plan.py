@@ -22,9 +22,9 @@ CORROBORATION: dict[Tier, int] = {"simple": 1, "standard": 2, "deep": 2}
 """Independent sources wanted per answer: below them it is the reflection that ends the loop."""
 
 
-def flat_leaf(query: str, intent: str, questions: tuple[str, ...] = ()) -> Leaf:
-    """Make the leaf of one query; it is its own question where no others are given."""
-    return Leaf(title=intent, objective=intent, questions=questions or (query,), searches=(query,))
+def flat_leaf(query: str, intent: str) -> Leaf:
+    """Make the leaf of one query, which is its own question."""
+    return Leaf(title=intent, objective=intent, questions=(query,), searches=(query,))
 
 
 def flat_plan(
