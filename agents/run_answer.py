@@ -11,9 +11,8 @@ from agents.contracts.response import AgentResponse, AgentSource, Citation, Plan
 from agents.core.errors import DossierError
 from agents.core.events import RoundEnded
 from agents.jobs.job import Job
+from agents.report.methodology import LIMITS
 from agents.team import Team
-
-LIMIT_TAGS = frozenset({"#TIME_LIMIT", "#ITERATION_LIMIT", "#TOKEN_LIMIT"})
 
 
 class Stopped(DossierError):
@@ -56,7 +55,7 @@ def answer(team: Team, job: Job) -> AgentResponse:
         one.event.record for one in job.run.events if isinstance(one.event, RoundEnded) and one.event.node == "job/0"
     ]
     adopted = [record for record in rounds if record.adopted]
-    capped = bool(rounds) and rounds[-1].tag in LIMIT_TAGS and rounds[-1].coverage < 1
+    capped = bool(rounds) and rounds[-1].tag in LIMITS and rounds[-1].coverage < 1
     good = (one for one in document.sentences if one.verdict not in {"unsupported", "contradicted"})
     carrying = {number for sentence in good for number in sentence.citations}
     actual, references, plan = document.methodology.actual, document.references, RunPlan.of(job)

@@ -126,8 +126,6 @@ def applied(change: Change, run: Attempt) -> None:
             run.emit(f"{row.node}#retrying:{change.number}", _as(row, "retrying", doing))
         case "limits":
             run.hasten()
-        case _:
-            pass
 
 
 class Reach(NamedTuple):

@@ -120,7 +120,7 @@ class ContractDrafts:
         if ahead is not None and as_asked:
             drafted = await ahead
             renamed = tuple(plan.model_copy(update={"query": scope.queries[0].text}) for plan in drafted.plans)
-            contract = self._contract(brief, renamed, drafted.spent, challenge=challenge)
+            contract = self._frozen(brief, renamed, challenge=challenge).model_copy(update={"spent": drafted.spent})
         else:
             if ahead is not None and not ahead.cancel() and ahead.exception() is None:
                 unused = ahead.result().spent  # planned for nothing, and paid for
@@ -141,15 +141,10 @@ class ContractDrafts:
             ctx = RunCtx(run, "draft", run.budget, depth=0)
             plans = await draft_plans(ctx, brief)
             spent = booked(*(one.event.as_spent() for one in run.events if isinstance(one.event, RoleAsked)))
-            return self._contract(brief, plans, spent, challenge=challenge)
+            return self._frozen(brief, plans, challenge=challenge).model_copy(update={"spent": spent})
         finally:
             if ahead is None:  # else the job takes over what was begun
                 context.close()
-
-    def _contract(
-        self, brief: Brief, plans: tuple[Plan, ...], spent: tuple[Spent, ...], *, challenge: bool
-    ) -> Contract:
-        return self._frozen(brief, plans, challenge=challenge).model_copy(update={"spent": spent})
 
     def _frozen(
         self, brief: Brief, plans: tuple[Plan, ...], *, challenge: bool = True, smaller: bool = True

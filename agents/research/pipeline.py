@@ -142,8 +142,7 @@ async def _completed(
     settings: tuple[Setting, ...],
 ) -> Outcome:  # fmt: skip
     """Challenge and check what was found, frame it, and write anew where the challenge moves a verdict."""
-    contract = closing.contract
-    brief = contract.brief
+    contract, brief = closing.contract, closing.contract.brief
     # The frame and the search against the claims need no section, the check of the sections no frame. Only where the
     # challenge moves a verdict that no writer was told of is anything written again.
     closed_early = findings[0].closed if isinstance(findings[0], RootFinding) and not ctx.dropped else None

@@ -36,8 +36,6 @@ from agents.research.writing.sections import spread
 from agents.search.scope_filter import ruled_out
 from agents.search.searcher import Texts
 
-ENOUGH_SOURCES = SOURCES_OF_A_LOOKUP
-"""Sources whose unchanged pages must answer a question for it not to be searched for again."""
 RECHECK_S = 3.0
 """Seconds that a page behind a known fact gets: within its time the fact would need no second look."""
 MOST_PAGES = 8
@@ -271,8 +269,8 @@ class Recollection(remembering.KeptAnswers):
 
 
 def missing(questions: Sequence[str], facts: Sequence[Fact]) -> tuple[str, ...]:
-    """Give the questions that too few sources answer."""
-    return tuple(one for one in questions if len({f.source_id for f in facts if f.topic == one}) < ENOUGH_SOURCES)
+    """Give the questions that too few sources answer: they are searched for again."""
+    return tuple(one for one in questions if len({f.source_id for f in facts if f.topic == one}) < SOURCES_OF_A_LOOKUP)
 
 
 def _recalled_of(found: Iterable[tuple[Remembered, str]]) -> Recalled:
