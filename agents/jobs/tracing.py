@@ -8,9 +8,10 @@ of questions, sources or answers are in a trace. Where traces go is said by the 
 import time
 from typing import TYPE_CHECKING
 
+from agents.contracts.frozen import Spent
 from agents.contracts.report import OVER
 from agents.core.errors import ConfigError
-from agents.core.events import Charged, JobChanged, NodeChanged, Numbered, RoleAsked
+from agents.core.events import JobChanged, NodeChanged, Numbered
 from agents.jobs.attempt import ROOT, CallMade
 from agents.jobs.job import Job
 
@@ -77,12 +78,12 @@ class _JobSpans:
         operation, what = "", kind
         if made.pool == "model":
             operation, what = "chat", ""
-            if (asked := _asked(made)) is not None:
-                provider, _, what = asked.model.rpartition("/")
+            # A reading holds the answer that it was made of.
+            asked = made.value if isinstance(made.value, Spent) else getattr(made.value, "asked", None)
+            if isinstance(asked, Spent):
+                (provider, _, what), usage = asked.model.rpartition("/"), asked.usage
                 about |= {"gen_ai.request.model": what, "gen_ai.provider.name": provider or what}
                 about["gen_ai.agent.name"] = asked.role
-            if isinstance(made.value, Charged):
-                usage = made.value.usage
                 about |= {"gen_ai.usage.input_tokens": usage.tokens_in, "gen_ai.usage.output_tokens": usage.tokens_out}
                 about |= {} if usage.cost_usd is None else {"dossier.cost_usd": usage.cost_usd}
         elif made.pool == "web":
@@ -125,12 +126,3 @@ def _finish(span: "Span", *, failed: bool) -> None:
     if failed:
         span.set_status(StatusCode.ERROR)
     span.end()
-
-
-def _asked(made: CallMade) -> RoleAsked | None:
-    """Find out which role was asked, where the call was for one; a reading holds the answer that it was made of."""
-    for value in (made.value, getattr(made.value, "asked", None)):
-        event = value.as_event(made.place.node) if isinstance(value, Charged) else None
-        if isinstance(event, RoleAsked):
-            return event
-    return None
