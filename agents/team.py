@@ -153,6 +153,10 @@ class Team:
             reasons=self.engine.reasons,
             models=self.engine.names,
             free=tuple(name for name, model in self.made.items() if all(getattr(one, "free", False) for one in parts_of(model))),
+            unpriced=() if settings.max_cost_usd is None else tuple(
+                (name, one.name) for name, model in self.made.items() for one in parts_of(model)
+                if isinstance(one, LiteLLMModel) and not one.priced
+            ),
         )  # fmt: skip
         self.drafts = ContractDrafts(
             context=self.context, handlers=self._handlers, models=models, means=self.means, today=self.today,

@@ -81,6 +81,7 @@ def on_draft(wish: Wish, contract: Contract, team: Team, words: ChatTexts) -> st
         case "cost":
             cap = caps.cost_usd
             bound = words("cost_no_bound") if cap is None else words("cost_bound", bound=f"${cap:.2f}")
+            bound = words.said(contract.cost_unheld) or bound
             if likely := likely_cost(contract):
                 return words("cost_draft", likely=likely, bound=bound)
             return words("cost_unknown", models=", ".join(map(shown_name, contract.models)), bound=bound)
@@ -239,6 +240,7 @@ def contract_card(shown: ShowContract, words: ChatTexts) -> Props:
         # What figures rest on is told in English.
         "forecast": [{"name": one.name, "value": figure(one), "basis": one.basis if in_english else ""} for one in lines],
         "likely_time": likely_time(contract, words), "likely_cost": likely_cost(contract),
+        "cost_unheld": words.said(contract.cost_unheld),
         "caps": caps.model_dump(include={"minutes", "rounds", "searches", "cost_usd"}) | {"sources": _most_sources(contract)},
         "domains": list(brief.domains), "exclude_domains": list(brief.exclude_domains),
         "dates": dates_words(brief.date_from, brief.date_to, words),

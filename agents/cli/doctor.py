@@ -20,6 +20,7 @@ from agents.llm.choose_models import Order, bind, orders, parts_of
 from agents.llm.litellm_model import LiteLLMModel
 from agents.llm.model_names import find_servers
 from agents.llm.pacing import Pacing
+from agents.research.planning.freeze_contract import cost_unheld
 from agents.search.chain import Chain
 from agents.team import ROLES, Team, open_team
 
@@ -85,6 +86,8 @@ def _engine(team: Team, bound: dict[str, Order], missing: Missing) -> list[str]:
         if order.first.name != OFFLINE and not order.first.usable:
             said = f"There is no key for {order.first.name}: put one into {order.first.key_variable} in `.env`."
             missing.append((said, not order.others))
+    if unheld := cost_unheld(team.means, team.engine.names, team.settings.max_cost_usd):
+        missing.append((unheld, False))
     if not team.engine.reasons:
         told = "No language model is set up. The offline engine quotes sources and cites them. It does not reason."
         lines.append(f"  {told}")

@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from agents.contracts.frozen import Frozen, Mode, QueryType, Role, Spent, Text, Tier, digest
+from agents.contracts.frozen import Frozen, Mode, QueryType, Role, Said, Spent, Text, Tier, digest
 from agents.contracts.plan import Plan
 from agents.contracts.sources import CorpusSurvey, OwnFile, Place, SourceLimits
 
@@ -186,6 +186,8 @@ class Contract(Frozen):
     """Where queries will go."""
     spent: tuple[Spent, ...] = ()
     """What the talk about it and its drafts took: booked on the job that is started from it."""
+    cost_unheld: Said = Said()
+    """That the limit of cost can't be held, and why; empty where it can."""
 
     @model_validator(mode="after")
     def _one_feasible_plan_per_query(self) -> "Contract":

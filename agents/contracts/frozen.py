@@ -212,18 +212,25 @@ class Usage(Frozen):
     tokens_out: int = 0
     cost_usd: float | None = 0.0
     """None is unknown, not zero."""
+    partly_usd: float = 0.0
+    """What is known, or estimated, of a cost that is unknown as a whole."""
     searches: int = 0
 
     @property
     def tokens(self) -> int:
         return self.tokens_in + self.tokens_out
 
+    @property
+    def counted_usd(self) -> float:
+        """What counts against a limit."""
+        return self.partly_usd if self.cost_usd is None else self.cost_usd
+
     def __add__(self, other: "Usage") -> "Usage":
-        unknown = self.cost_usd is None or other.cost_usd is None
+        unknown, counted = self.cost_usd is None or other.cost_usd is None, self.counted_usd + other.counted_usd
         return Usage(
             calls=self.calls + other.calls, searches=self.searches + other.searches,
             tokens_in=self.tokens_in + other.tokens_in, tokens_out=self.tokens_out + other.tokens_out,
-            cost_usd=None if unknown else (self.cost_usd or 0.0) + (other.cost_usd or 0.0),
+            cost_usd=None if unknown else counted, partly_usd=counted if unknown else 0.0,
         )  # fmt: skip
 
 

@@ -87,7 +87,7 @@ class Budget:
         """Raise `BudgetExceeded` when tokens or money are used up, here or above; time is not looked at."""
         used: tuple[tuple[str, float, float | None], ...] = (
             ("token", self.spent.tokens, self.limits.tokens),
-            ("cost", self.spent.cost_usd or 0.0, self.limits.cost_usd),
+            ("cost", self.spent.counted_usd, self.limits.cost_usd),
         )
         for what, amount, limit in used:
             if limit is not None and amount >= limit:

@@ -114,7 +114,7 @@ class Settings(BaseSettings):
     jobs_per_user: int | None = Field(None, ge=0, alias="DOSSIER_JOBS_PER_USER")
     """Runs of one user that may wait or be at work; 0 is no limit. Default: none on loopback, elsewhere 20."""
     max_cost_usd: float | None = Field(None, gt=0, allow_inf_nan=False, alias="DOSSIER_MAX_COST_USD")
-    """Dollars that one run may cost; unset is no cap."""
+    """Dollars that one run may cost; unset is no cap. What a model costs whose price is not known can't be held to it."""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("WARNING", alias="DOSSIER_LOG_LEVEL")
     """How much is logged to standard error."""
     otel: bool = Field(False, alias="DOSSIER_OTEL")

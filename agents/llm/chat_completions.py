@@ -197,12 +197,11 @@ def listed_price(name: str) -> Wire | None:
     return price if price and price.get("input_cost_per_token") is not None else None
 
 
-def listed_cost(name: str, answer: "ProviderAnswer") -> float | None:
-    """Give the US dollars of an answer by litellm's list of prices; None where the model is not in it."""
+def listed_cost(name: str, tokens_in: int, tokens_out: int, usage: Wire) -> float | None:
+    """Give the US dollars of so many tokens by litellm's list of prices; None where the model is not in it."""
     price = listed_price(name)
     if not price:
         return None
-    (tokens_in, tokens_out), usage = answer.counted, answer.usage
     read, written = float(price["input_cost_per_token"]), float(price.get("output_cost_per_token") or 0.0)
     known = min(tokens_in, _count(_part(usage, "prompt_tokens_details").get("cached_tokens")))
     known_price = float(price.get("cache_read_input_token_cost") or read)

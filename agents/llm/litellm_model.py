@@ -369,14 +369,20 @@ class LiteLLMModel:
         finally:
             await answer.aclose()
 
+    @property
+    def priced(self) -> bool:
+        """Whether it is known what its answers cost."""
+        return self.free or protocol.listed_price(self.name) is not None
+
     def _usage(self, answer: protocol.ProviderAnswer, estimated_in: int) -> Usage:
         """Give what an answer took; the request itself is counted with the others of its call."""
         tokens_in, tokens_out = answer.counted
-        cost = 0.0 if self.free else protocol.listed_cost(self.name, answer)
-        if not tokens_in + tokens_out:  # no figures given: estimates let the budget bind, their price is not known
-            tokens_in, cost = estimated_in, cost if self.free else None
-            tokens_out = estimated_tokens(answer.content + answer.thoughts + answer.called)
-        return Usage(tokens_in=tokens_in, tokens_out=tokens_out, cost_usd=cost)
+        told = tokens_in + tokens_out > 0
+        if not told:  # no figures given: estimates let the budget bind, what is really paid is not known
+            tokens_in, tokens_out = estimated_in, estimated_tokens(answer.content + answer.thoughts + answer.called)
+        cost = 0.0 if self.free else protocol.listed_cost(self.name, tokens_in, tokens_out, answer.usage)
+        usage = Usage(tokens_in=tokens_in, tokens_out=tokens_out, cost_usd=cost)
+        return usage if told or self.free else usage.model_copy(update={"cost_usd": None, "partly_usd": cost or 0.0})
 
     def _key(self) -> str:
         """Give the provider's key; for a server of the user's own that needs none, a word."""

@@ -320,7 +320,7 @@ parts.ContractCard =
         preset.has(name) ? <span className="ds-dim ds-small"> {t('from your settings')}</span> : null;
       const minutes = has(caps.minutes) ? t('{n} min', { n: caps.minutes }) : t('no time limit');
       const others = [
-        has(caps.cost_usd) ? `$${Number(caps.cost_usd).toFixed(2)}` : '',
+        has(caps.cost_usd) && !p.cost_unheld ? `$${Number(caps.cost_usd).toFixed(2)}` : '',
         has(caps.sources) ? plural(caps.sources, 'source') : '',
         has(caps.searches) ? plural(caps.searches, 'search', 'searches') : '',
       ].filter(has);
@@ -552,7 +552,7 @@ parts.ContractCard =
             <dd className="ds-likely-v">
               {p.likely_cost === 'free' ? t('free') : has(p.likely_cost) ? about(p.likely_cost) : t('unknown')}
             </dd>
-            <dd className="ds-dim">{p.likely_cost === 'free' ? t('nothing is bought') : cost}</dd>
+            <dd className="ds-dim">{p.cost_unheld || (p.likely_cost === 'free' ? t('nothing is bought') : cost)}</dd>
           </div>
         </dl>
       );

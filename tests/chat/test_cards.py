@@ -2,7 +2,17 @@
 
 import pytest
 
-from agents.chat.answers import _item, contract_card, contract_line, figure, run_card, scope_card, scope_line, subjects
+from agents.chat.answers import (
+    _item,
+    contract_card,
+    contract_line,
+    figure,
+    on_draft,
+    run_card,
+    scope_card,
+    scope_line,
+    subjects,
+)
 from agents.chat.commands import Wish, read
 from agents.chat.state import ShowContract
 from agents.chat.texts import ChatTexts
@@ -10,6 +20,7 @@ from agents.contracts.contract import ForecastLine, Query, Turn
 from agents.contracts.plan import Leaf, TaskSpec
 from agents.contracts.sources import CorpusSurvey, DocumentNote
 from agents.research.planning.forecast import PastRun
+from agents.research.planning.freeze_contract import Means, cost_unheld
 from agents.research.scoping.turn import ScopingState
 from agents.search.searcher import SAMPLE_NAME
 from tests.scripts import QUERY
@@ -96,6 +107,22 @@ async def test_the_contract_card_says_what_the_phrase_binds(talker):
     assert contract_card(shown, ChatTexts())["sample"] is None
     assert card["likely_time"]
     assert card["likely_cost"] == ""  # not known, and so not zero
+    await talker.team.close()
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("en", "what it costs can't be held to the limit of $2.00."), ("de", "lässt sich nicht auf $2.00 begrenzen.")],
+)
+async def test_card_and_answer_promise_no_limit_of_cost_that_cannot_be_held(talker, language, said):
+    (*_, shown), words = await talker("How often was the Orvane ferry closed?"), ChatTexts(language)
+    unheld = cost_unheld(Means(unpriced=(("m", "m"),)), ("m",), 2.0)
+    caps = shown.contract.caps.model_copy(update={"cost_usd": 2.0})
+    contract = shown.contract.model_copy(update={"cost_unheld": unheld, "caps": caps})
+    card = contract_card(shown._replace(contract=contract), words)
+    assert card["cost_unheld"].endswith(said)
+    assert on_draft(Wish(name="cost"), contract, talker.team, words).endswith(card["cost_unheld"])
+    assert contract_card(shown, words)["cost_unheld"] == ""
     await talker.team.close()
 
 

@@ -83,6 +83,14 @@ async def test_a_missing_or_placeholder_key_is_named_in_plain_words(configure, v
     assert "There is no key for openai/big: put one into OPENAI_API_KEY in `.env`." in section(lines, "Missing")
 
 
+@pytest.mark.parametrize(("model", "held"), [("openai/gpt-4o", True), ("openai/nobody-knows", False)])
+async def test_a_limit_of_cost_that_cannot_be_held_is_named(configure, model, held):
+    configure(DOSSIER_MODEL=model, OPENAI_API_KEY=KEY, DOSSIER_MAX_COST_USD="2")
+    said = f"No price is known for {model[7:]}: what it costs can't be held to the limit of $2.00."
+    lines, _ = await report()
+    assert (said in section(lines, "Missing")) != held
+
+
 async def test_a_model_that_answers_is_said_to(configure, httpserver):
     httpserver.expect_request(PATH).respond_with_json(completion())
     configure(DOSSIER_MODEL="openai/big", OPENAI_API_KEY=KEY, OPENAI_API_BASE=httpserver.url_for("/v1"))

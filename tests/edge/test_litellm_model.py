@@ -206,6 +206,7 @@ async def test_tokens_are_estimated_where_the_provider_gives_none(httpserver, mo
     assert usage.tokens_in > 5
     assert usage.tokens_out > 5
     assert usage.cost_usd is None
+    assert usage.partly_usd == pytest.approx(usage.tokens_in * 2.5e-6 + usage.tokens_out * 1e-5)  # a limit counts it
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,20 @@ def test_models_for_which_nothing_is_paid_are_forecast_as_free_and_any_other_as_
     assert cost() is None
 
 
+def test_a_limit_of_cost_that_cannot_be_held_is_said_in_the_contract_and_only_then():
+    def contract(*models, usd=2.0):
+        means = Means(
+            models=models, unpriced=(("big", "big"), ("chain", "co/stand-in")), limits=CapOverrides(cost_usd=usd)
+        )
+        return make_contract(BRIEF, (plan(),), means)
+
+    said = contract("chain", "priced").cost_unheld
+    assert said == "No price is known for stand-in: what it costs can't be held to the limit of $2.00."
+    assert said in [line.basis for line in contract("chain", "priced").forecast.lines]
+    assert not contract("priced").cost_unheld
+    assert not contract("big", usd=None).cost_unheld
+
+
 def test_a_plan_without_claims_is_forecast_those_that_reading_brings_up():
     assert "of up to 4 claims" in forecast(claims=0)["Searches"].basis
 

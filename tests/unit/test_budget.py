@@ -38,6 +38,9 @@ def test_time_left_is_never_negative_and_unlimited_is_none():
     [
         (Limits(tokens=10), Usage(tokens_in=10), "token"),
         (Limits(cost_usd=1), Usage(cost_usd=1.2), "cost"),
+        # What is known of a cost counts, whatever else it took.
+        (Limits(cost_usd=1), Usage(cost_usd=0.6) + Usage(cost_usd=None) + Usage(cost_usd=0.6), "cost"),
+        (Limits(cost_usd=1), Usage(cost_usd=None, partly_usd=0.6) + Usage(cost_usd=0.6), "cost"),
     ],
 )
 def test_a_limit_that_ran_out_is_named(limits, usage, what):

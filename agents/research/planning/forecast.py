@@ -51,7 +51,7 @@ NONE = Range()
 
 def forecast_of(
     brief: Brief, plans: tuple[Plan, ...], caps: Caps, *, reasons: bool, challenge: bool = True, call_s: float | None = None,
-    exist: int, paid: bool = True,
+    exist: int, paid: bool = True, unheld: str = "",
 ) -> Forecast:  # fmt: skip
     """Forecast nodes, searches, sources, model calls, tokens, minutes and cost, each with what it rests on.
 
@@ -115,7 +115,7 @@ def forecast_of(
         f"up to {slow_factor:g} times as long with a slow provider; the time budget is the bound"
     )
     tokens = Range(calls.low * TOKENS_PER_CALL / 2, calls.high * TOKENS_PER_CALL)
-    priced = f"these tokens at the provider's prices; counted while it runs{money}"
+    priced = unheld or f"these tokens at the provider's prices; counted while it runs{money}"
     return Forecast(lines=(
         *lines,
         _line("Model calls", calls, f"{stages}: {each}"),

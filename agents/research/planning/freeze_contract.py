@@ -1,11 +1,12 @@
 """The contract: caps from mode or tier, plans fitted to them, a forecast, and the freezing of all."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 
 from agents.contracts.contract import DEFAULT_MINUTES, Brief, Caps, Contract, PaceSeen
-from agents.contracts.frozen import Frozen, Mode, Tier
+from agents.contracts.frozen import Frozen, Mode, Said, Tier
 from agents.contracts.plan import Leaf, LeafBudget, Node, Plan
+from agents.core.role import shown_name
 from agents.report.wording import cannot_be_written
 from agents.research.challenge.claim_ledger import Thresholds
 from agents.research.loop.loop_decision import LoopSettings
@@ -67,6 +68,8 @@ class Means(Frozen):
     models: tuple[str, ...] = ()
     free: tuple[str, ...] = ()
     """Models for which nothing is paid."""
+    unpriced: tuple[tuple[str, str], ...] = ()
+    """Models by the one that is bound, itself or a stand-in of it, whose price is not known: where cost is limited."""
 
 
 def usual_minutes(set_s: float | None, tier: Tier | None = None) -> float:
@@ -142,11 +145,23 @@ def make_contract(
         calls = int(60 * caps.minutes / pace.call_s * pace.at_once) - FEW_CALLS
         plans = tuple(_smaller(plan, max(2, calls // len(plans))) for plan in plans)
     models = tuple(dict.fromkeys((*means.models, *(name for _, name in brief.models))))
+    unheld = cost_unheld(means, models, caps.cost_usd)
     forecast = forecast_of(
         brief, plans, caps, reasons=means.reasons, challenge=challenge, call_s=pace.call_s, exist=exist,
-        paid=not (models and set(models) <= set(means.free)),
+        paid=not (models and set(models) <= set(means.free)), unheld=unheld,
     )  # fmt: skip
-    return Contract(brief=brief, plans=plans, caps=caps, retrievers=retrievers, forecast=forecast, models=models)
+    return Contract(
+        brief=brief, plans=plans, caps=caps, retrievers=retrievers, forecast=forecast, models=models, cost_unheld=unheld
+    )
+
+
+def cost_unheld(means: Means, models: Iterable[str], usd: float | None) -> Said:
+    """Say that a limit of cost can't be held with these models bound; empty where it can, or where there is none."""
+    unpriced = dict.fromkeys(shown_name(part) for name, part in means.unpriced if name in models)
+    if usd is None or not unpriced:
+        return Said()
+    form = "No price is known for {models}: what it costs can't be held to the limit of {bound}."
+    return Said(form, models=", ".join(unpriced), bound=f"${usd:.2f}")
 
 
 IN_ENGLISH = "The report is written in English: none can be written in the language of the question yet."
