@@ -178,7 +178,7 @@ class RunTalk(Drafting):
         said = limits_words(edit, words)
         said += [words("in_all", time=words.minutes(edit.minutes))] if edit.time_given else []
         change = self.team.jobs.narrow(job, new, "; ".join(said) or words("as_authorized"))
-        ends = (change.limits.seconds or 0.0) - run.reserve_s
+        ends = run.steering.began_s + (change.limits.seconds or 0.0) - run.reserve_s
         name = "narrowed_holds" if not edit.time_given else "narrowed_now" if ends <= run.now() else "narrowed_until"
         effect = words(name, clock=minutes_and_seconds(ends))
         await self.say("narrowed", change=change.number, words=change.words, effect=effect)

@@ -219,7 +219,7 @@ class Narrowing(SourceLimits):
     """Limits that were set after the authorization. They only ever take away; empty fields leave the contract's."""
 
     seconds: float | None = Field(default=None, gt=0)
-    """Seconds in all, the report included, on the job's clock."""
+    """Seconds in all, the report included; a restart or rework has them anew."""
 
     def __bool__(self) -> bool:
         return self != Narrowing()

@@ -58,7 +58,7 @@ class Budget:
 
     def share(self, limits: Limits, *, name: str, elapsed_s: float) -> "Budget":
         """Open a level below, bounded by `limits` and by whatever this and the levels above have left."""
-        return Budget(limits, name=name, parent=self, opened_at_s=elapsed_s)
+        return Budget(limits, name=name, parent=self, opened_at_s=max(self.opened_at_s, elapsed_s))
 
     def charge(self, usage: Usage) -> None:
         """Book what was spent, here and on every level above; never refuses, since it is already spent."""
@@ -68,7 +68,7 @@ class Budget:
 
     def seconds_left(self, elapsed_s: float) -> float | None:
         """Seconds that this and all levels above still have; never negative; None when unlimited."""
-        own = None if self.limits.seconds is None else self.limits.seconds - (elapsed_s - self.opened_at_s)
+        own = None if self.limits.seconds is None else self.limits.seconds - max(0.0, elapsed_s - self.opened_at_s)
         fewest = least(own, self.parent.seconds_left(elapsed_s) if self.parent else None)
         return None if fewest is None else max(0.0, fewest)
 

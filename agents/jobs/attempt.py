@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from agents.contracts.frozen import Frozen
 from agents.core.budget import Budget, Deadline, Spent, least
 from agents.core.errors import BudgetExceeded, DossierError, Failure, ModelError
-from agents.core.events import Event, JobChanged, NodeChanged, Numbered, TraceContext, current_trace
+from agents.core.events import Event, JobChanged, NodeChanged, Numbered, ReportWritten, TraceContext, current_trace
 from agents.core.port import Handlers, M, Pool, ProcessLimits, Slots
 from agents.core.time_policy import margin_s as margin_of
 from agents.core.time_policy import synthesis_reserve_s
@@ -139,7 +139,7 @@ class Attempt:
         self.record |= {key: record for key, (_, record) in steps.items()}
         self.fresh |= {key for key, (attempt, _) in steps.items() if attempt == self.attempt}
         reached = [record.elapsed for record in self.record.values()] + [one.seconds for one in self.events[-1:]]
-        self.base_s = max(reached, default=0.0)
+        self.base_s = max(self.steering.began_s, *reached, 0.0)
 
     async def work(self, research: Callable[[], Awaitable[None]]) -> None:
         """Do the job's work as a task that can be halted; the clock starts here."""
@@ -163,6 +163,10 @@ class Attempt:
 
     def now(self) -> float:
         return self.base_s + (0.0 if self._since is None else max(0.0, self.clock() - self._since))
+
+    def taken_s(self, at_s: float | None = None) -> float:
+        """Seconds of the total that were taken when the clock stood at `at_s`, or are by now: a restart has it anew."""
+        return max(0.0, (self.now() if at_s is None else at_s) - self.steering.began_s)
 
     @property
     def total_s(self) -> float | None:
@@ -188,8 +192,8 @@ class Attempt:
 
     def announce(self, key: str, event: Event) -> None:
         """Append an event that was decided from outside, even where the job's own work was cut off."""
-        # After a restart the job's and its nodes' states are new, even where they were emitted before.
-        if self.again and isinstance(event, JobChanged | NodeChanged):
+        # After a restart the states of the job and its nodes are new, and its report, even where they were emitted before.
+        if self.again and isinstance(event, JobChanged | NodeChanged | ReportWritten):
             key = f"{key}~{self.again}"
         if key in self._emitted:
             return

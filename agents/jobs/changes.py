@@ -64,7 +64,7 @@ def _stage(run: Attempt) -> Stage:
 
 
 def _narrower(limits: Narrowing, run: Attempt, brief: Brief | None) -> Narrowing:
-    now = run.now()
+    now = run.taken_s()
     if limits.seconds is not None and limits.seconds <= now:
         # It is over already: what is kept for writing then is all that is left.
         latest = run.total_s
@@ -94,7 +94,7 @@ def _may_be_tried_again(node: str, run: Attempt) -> None:
     over = [above] if above else [one for one in rows.values() if one.role == "query"]
     searching = not over or any(one.state in ACTIVE for one in over)
     left = run.total_s
-    late = left is not None and run.now() >= left - run.reserve_s
+    late = left is not None and run.taken_s() >= left - run.reserve_s
     if late or not searching or run.steering.finishing(run.steering.current(place(row.parent))):
         raise BadRequest("This part of the run searches no further. When the run is over, restart it to try again.")
     try:

@@ -44,9 +44,12 @@ class RunCtx:
 
     @property
     def left(self) -> float | None:
-        shortened = self.so_far.steering.total_s
-        left = least(self.budget.seconds_left(self.elapsed), None if shortened is None else shortened - self.elapsed)
-        return None if left is None else max(0.0, left)
+        return self._left(self.elapsed, self.so_far.steering.total_s)
+
+    def _left(self, at_s: float, shortened_s: float | None) -> float | None:
+        """Seconds left, when the job's clock stands at `at_s`, of the budget and of what the user shortened the run to."""
+        own = None if shortened_s is None else max(0.0, shortened_s - self.run.taken_s(at_s))
+        return least(self.budget.seconds_left(at_s), own)
 
     @property
     def collecting_left(self) -> float | None:
@@ -69,8 +72,7 @@ class RunCtx:
         """Time left of the budget and of what the user shortened the run to, without a reserve."""
 
         def seconds() -> float | None:
-            now, shortened = self.run.now(), self.run.steering.limits.seconds
-            left = least(self.budget.seconds_left(now), None if shortened is None else shortened - now)
+            left = self._left(self.run.now(), self.run.steering.limits.seconds)
             return None if left is None else max(0.0, left - reserve_s())
 
         return Deadline(seconds, self.run.budget.tokens_share)
@@ -104,6 +106,8 @@ class RunCtx:
         with traced(TraceContext(self.job_id, self.path, name)):
             step = await self._recorded(full_key, fn, args, pool)
         self.so_far = self.so_far.later(step)
+        if anew := self.run.steering.restarts_before(step.elapsed):
+            name = f"{name}~{anew}"  # what was done before it was restarted has been told
         if step.failure is not None:
             if step.failure.type == DROPPED:
                 raise BranchDropped(step.stopped)
@@ -205,7 +209,7 @@ def digest_of(args: tuple[object, ...]) -> str:
 
     def text(arg: object) -> str:
         if isinstance(arg, Frozen):
-            return arg.model_dump_json()
+            return arg.model_dump_json(exclude={"minutes_left"})  # an attempt that has its time anew asks the same
         if isinstance(arg, str | int | float | tuple | list | None):
             return repr(arg)
         return str(getattr(arg, "name", ""))

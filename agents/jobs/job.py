@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from agents.jobs.store import WholeJob
 
 PLANNER_WINDOW_S = 120.0  # seconds that a job's planner is waited for, where the settings say nothing else
+WRITING = frozenset({"section", "lead", "frame", "reflector", "judge"})
+"""Kinds of steps that a rework does anew; what was searched, read and extracted stays."""
 WARNINGS = 20  # warnings that are kept in a job's metadata, the last ones
 
 BuildReport = Callable[[str, reports.Outcome, reports.Actual], reports.ReportDocument]
@@ -220,6 +222,18 @@ def stand_ins(events: Iterable[Numbered]) -> tuple[reports.StandIn, ...]:
         reports.StandIn(model=pair[0], stood_in_for=pair[1], answers=number, because=because[pair])
         for pair, number in times.items()
     )
+
+
+def poorer(document: reports.ReportDocument, earlier: reports.ReportDocument, run: Attempt) -> bool:
+    """Tell whether more of a report failed to be written by the model bound for it than of the earlier one."""
+
+    def written(key: str) -> bool:
+        return key.partition("#")[2].partition(":")[0] in WRITING
+
+    stood_in = (one for one in run.events if isinstance(one.event, RoleAsked) and one.event.stood_in_for)
+    anew = [one.seconds >= run.steering.began_s for one in stood_in if written(one.key)]
+    now, before = (sum(written(problem.where) for problem in one.error_log) for one in (document, earlier))
+    return now + sum(anew) > before + len(anew) - sum(anew)
 
 
 class Orchestrator(TypedDict):

@@ -111,8 +111,8 @@ class Register:
 
     def _attempt(self, whole: WholeJob, handlers: Handlers, steering: Steering) -> Attempt:
         return Attempt(
-            job_id=whole.id, handlers=handlers, budget=Budget(whole.limits, name="job"), clock=self.clock,
-            limits=self.limits, per_job=self.per_job, steering=steering, attempt=whole.attempt, again=whole.again,
+            job_id=whole.id, handlers=handlers, budget=Budget(whole.limits, name="job", opened_at_s=steering.began_s),
+            clock=self.clock, limits=self.limits, per_job=self.per_job, steering=steering, attempt=whole.attempt, again=whole.again,
             writer=self.writer, watched=not self.config.runs,
         )  # fmt: skip
 

@@ -33,7 +33,7 @@ from agents.jobs.blob_store import BlobStore
 from agents.jobs.changes import applied, changed
 from agents.jobs.config import this_process
 from agents.jobs.ctx import RunCtx
-from agents.jobs.job import Job
+from agents.jobs.job import WRITING, Job, poorer
 from agents.jobs.register import OPEN, UNWIND_S, Register
 from agents.jobs.store import DONE, StoredCommand, now
 
@@ -45,8 +45,6 @@ log = logging.getLogger(__name__)
 
 PLAN_IS_BOUND = "The plan of this job was authorized as it is. Start a new job for another plan."
 TAKEN = "Somebody else has just taken this job up."
-WRITING = frozenset({"section", "lead", "frame", "reflector", "judge"})
-"""Kinds of steps that a rework does anew; what was searched, read and extracted stays."""
 AGAIN: Mapping[str, tuple[str, frozenset[str]]] = {
     "restart": ("Restarted.", frozenset()),
     "rework": ("Reworked.", WRITING),
@@ -56,6 +54,7 @@ AGAIN: Mapping[str, tuple[str, frozenset[str]]] = {
     "plan": ("Planned anew.", WRITING | {"planner", "survey"}),
 }
 """Ways to do a job again: what is noted, and which kinds of steps are done anew beside those that failed."""
+NOT_ANEW = "The model could not write it anew."
 QUIET_BEATS = 2
 """Signs of life without a job at work after which memory is given back: a third of a second of work, never before a job."""
 OTHER_VERSION = "It was begun by another version of this program. Restart it: what it had found is used again."
@@ -107,7 +106,7 @@ class Worker:
         for row in reversed(await self.store.jobs(statuses=("blocked",), limit=10_000)):
             if row.blocked_reason == "awaiting_key":  # this process may have been started with a better one
                 with contextlib.suppress(BadRequest):  # another process was quicker
-                    await self.begin(row.id, "Tried again with the keys as they are now.", again=False)
+                    await self.begin(row.id, "Tried again with the keys as they are now.")
 
     async def halt(self) -> None:
         """Cut off what runs here; it goes on at the next start."""
@@ -156,8 +155,15 @@ class Worker:
                 await self._deliver(job, outcome)
             except Exception as error:
                 log.warning("job %s failed: %s", job.id, error, exc_info=not isinstance(error, DossierError))
-                job.error = error if isinstance(error, DossierError) else DossierError("unexpected error; see the log")
-                run.emit("job#ended", JobChanged(status="failed", stage=job.stage, note=job.error.notice))
+                failure = error if isinstance(error, DossierError) else DossierError("unexpected error; see the log")
+                earlier = None
+                with contextlib.suppress(SQLAlchemyError):
+                    earlier = await self.store.report(job.id) if run.again else None
+                if earlier is not None:
+                    self._stay(job, earlier, failure.notice)
+                else:
+                    job.error = failure
+                    run.emit("job#ended", JobChanged(status="failed", stage=job.stage, note=failure.notice))
         await self.writer.flush()
         # Paused when only its end was left to be emitted: the next attempt does it, from what is recorded.
         if not run.halted or job.status in OVER:
@@ -178,6 +184,10 @@ class Worker:
             raise DossierError("the job was not set up")
         job.commission = job.commission.model_copy(update={"contract": outcome.contract})
         document = job.setup.build(job.id, outcome, job.actual())
+        earlier = await self.store.report(job.id) if job.run.again else None
+        if earlier is not None and poorer(document, earlier, job.run):
+            self._stay(job, earlier, NOT_ANEW)
+            return
         await self.save(job, outcome, document)
         job.report = document
         unanswered = tuple(one.section for one in document.answers if one.section and one.status != "answered")
@@ -194,6 +204,15 @@ class Worker:
             job.run.emit("job#blocked", blocked)
         else:
             job.run.emit("job#ended", JobChanged(status="done", stage="completed"))
+
+    def _stay(self, job: Job, earlier: ReportDocument, why: str) -> None:
+        """End as it ended before, with the report that there was: what was gathered is not lost by a later failure."""
+        job.report = earlier
+        job.run.emit("job#stays", Noted(text=Said("{why} The earlier report stays.", why=why)))
+        ends = (one.event for one in reversed(job.run.events) if isinstance(one.event, JobChanged))
+        last = next(one for one in ends if one.status in OVER or one.blocked_reason == "needs_rework")
+        done = JobChanged(status="done", stage="completed")
+        job.run.emit("job#ended", last if last.status == "blocked" else done)
 
     async def save(self, job: Job, outcome: Outcome, document: ReportDocument) -> None:
         rows = tables.rows_of(job.id, job.run.attempt, outcome, document)
@@ -221,7 +240,7 @@ class Worker:
             case "resume" if job.status == "blocked" and job.blocked_reason in {"paused", "awaiting_key"}:
                 if job.blocked_reason == "awaiting_key":
                     self.config.reread_keys()
-                await self.begin(job.id, "Resumed.", again=False)
+                await self.begin(job.id, "Resumed.")
             case "resume":
                 raise BadRequest("Only a job that is paused, or waits for a key, can be resumed.")
             case "restart" | "rework":
@@ -290,34 +309,39 @@ class Worker:
             if job.commission.brief is None:
                 raise BadRequest(PLAN_IS_BOUND)
             commission = job.commission.model_copy(update={"contract": None}).model_dump_json()
-        forget = []
+        forget, reached = [], 0.0
         for key, (_, step) in (await self.store.steps(job.id)).items():
+            reached = max(reached, step.elapsed)
             path, _, name = key.partition("#")
             parts = path.split("/")
             challenged = what == "challenge" and any(part.startswith("challenge") for part in parts)
             challenged = challenged and (not claim_id or any(claim_id in part for part in parts))
             if step.failure or challenged or name.partition(":")[0] in kinds:
                 forget.append(key)
-        await self.begin(job.id, note, forget=forget, commission=commission)
+        await self.begin(job.id, note, again_at_s=reached, forget=forget, commission=commission)
 
     async def begin(
-        self, job_id: str, note: str, *, again: bool = True, lost: bool = False, forget: Iterable[str] = (),
+        self, job_id: str, note: str, *, again_at_s: float | None = None, lost: bool = False, forget: Iterable[str] = (),
         commission: str | None = None,
     ) -> None:  # fmt: skip
-        """Begin the next attempt at a job; of several who want to, one does: the others get a `BadRequest`."""
+        """Begin the next attempt at a job; of several who want to, one does: the others get a `BadRequest`.
+
+        One that shall do something again has the time that was agreed anew, from where the clock stands (`again_at_s`).
+        """
         await self.writer.flush()  # a call that ended just when it was cut off is paid: the next attempt reads it
         row = await self.store.job(job_id)
         if row is None:
             raise BadRequest("There is no such job any more.")
-        steering = row.steering
+        steering, again = row.steering, again_at_s is not None
         if row.status in {"queued", "running"} and not (lost and (row.executor or row.status == "running")):
             raise BadRequest(TAKEN)
-        if again:
+        if again_at_s is not None:
             events = await self.store.events(job_id)
-            steering = steering.for_next_attempt(events[-1].seconds if events else 0.0, note)
+            steering = steering.for_next_attempt(max([again_at_s, *(one.seconds for one in events[-1:])]), note)
             if row.blocked_reason == "needs_rework":  # what the judge found is heeded by all that is still to come
                 ends = (one.event for one in reversed(events) if isinstance(one.event, JobChanged))
-                steering.guidance.append(next(one.note for one in ends if one.blocked_reason == "needs_rework"))
+                found = next(one.note for one in ends if one.blocked_reason == "needs_rework")
+                steering.guidance += [] if found in steering.guidance else [found]
         changed = {"attempt": row.attempt + 1, "again": row.again + again, "status": "queued", "blocked_reason": None}
         taken = await self.store.change(
             job_id, at_attempt=row.attempt, forget=forget, **changed, steering=steering.model_dump_json(), executor="",
@@ -388,13 +412,13 @@ class Worker:
                 if row.executor:
                     await self.store.end_connections(row.executor)
                 with contextlib.suppress(BadRequest):
-                    await self.begin(row.id, "Its worker was lost; it goes on.", again=False, lost=True)
+                    await self.begin(row.id, "Its worker was lost; it goes on.", lost=True)
             living = await self.store.living(since)
             await self.store.return_commands(living)
             self.register.limits.divide_among(len(living))
         for job in list(self.register.jobs.values()):
             if job.run.broken_off and job.status == "running":
-                await self.begin(job.id, "It goes on where it broke off.", again=False, lost=True)
+                await self.begin(job.id, "It goes on where it broke off.", lost=True)
             self._note_silence(job)
         if self._beats_to_give_back and not any(job.run.at_work for job in self.register.jobs.values()):
             self._beats_to_give_back -= 1

@@ -73,6 +73,18 @@ class Steering(BaseModel):
 
     # ---- asked by steps
 
+    @property
+    def began_s(self) -> float:
+        """Where the job's clock stood when its time began: at its start, or at its last restart or rework."""
+        return max(self._restarts(), default=0.0)
+
+    def restarts_before(self, at_s: float) -> int:
+        """Count the restarts and reworks before the job's clock stood at `at_s`."""
+        return sum(one < at_s for one in self._restarts())
+
+    def _restarts(self) -> list[float]:
+        return [one.seconds for one in self.changes if one.kind == "restart"]
+
     def snapshot(self) -> SteeringSnapshot:
         """Give what a step records."""
         finish = (*sorted(self.finish), *sorted(self.stopped), *sorted(self.dropped))

@@ -3,6 +3,9 @@
 import asyncio
 import time
 
+import pytest
+
+from agents.contracts.finding import Problem
 from agents.contracts.report import Commission
 from agents.contracts.verification import Judgement, Truth
 from agents.jobs.blob_store import BlobStore
@@ -16,8 +19,8 @@ from tests.scripts import BRIEF
 from tests.unit.report_world import outcome
 
 
-def judged(verdicts, made):
-    """A job that reads once, writes, and is judged; each writing gets the next verdict."""
+def judged(verdicts, made, unwritten=None):
+    """A job that reads once, writes, and is judged; each writing gets the next verdict. One of them may be left to code."""
 
     async def say(text):
         made.append(text)
@@ -29,7 +32,9 @@ def judged(verdicts, made):
         verdict = verdicts[made.count("written") - 1]
         reasons = ("One claim has a single source.",) if verdict == "request_changes" else ()
         truth = Truth(judgement=Judgement(verdict=verdict, reasons=reasons))
-        return outcome().model_copy(update={"truth": truth})
+        failed = Problem(where="job/0#section:0", type="ModelError", message="No answer.")
+        problems = (failed,) if made.count("written") == unwritten else ()
+        return outcome().model_copy(update={"truth": truth, "problems": problems})
 
     def bench(commission, steering):
         def document(job_id, out, actual):
@@ -82,6 +87,22 @@ async def test_a_rework_writes_anew_from_what_was_read_and_is_judged_again(tmp_p
         again = await kept.jobs.order(job, "rework")
         await kept.ended(again, 30)
         assert (again.status, again.blocked_reason) == ("done", None)
+    assert made == ["read", "written", "written"]
+
+
+@pytest.mark.parametrize("breaks", [True, False])
+async def test_a_rework_whose_writing_fails_leaves_the_report_and_its_hold_as_they_were(tmp_path, breaks):
+    made = []
+    bench = judged(["request_changes", None if breaks else "approve"], made, unwritten=None if breaks else 2)
+    async with opened(tmp_path, bench) as kept:
+        job = await kept.start(owner="ann")
+        await until(lambda: job.status == "blocked" and job.ended.is_set(), 30)
+        earlier = await kept.jobs.report(job.id)
+        again = await kept.jobs.order(job, "rework")
+        await until(lambda: again.status == "blocked" and again.ended.is_set(), 30)
+        assert again.blocked_reason == "needs_rework"
+        assert earlier == again.report == await kept.jobs.report(job.id)
+        assert str(again.run.events[-2].event.text).endswith(" The earlier report stays.")
     assert made == ["read", "written", "written"]
 
 

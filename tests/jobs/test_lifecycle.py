@@ -4,7 +4,11 @@ import asyncio
 import time
 from contextlib import asynccontextmanager
 
+import pytest
+
+from agents.contracts.contract import Narrowing
 from agents.contracts.report import Commission, KeyedRequest
+from agents.core.budget import Limits
 from agents.core.errors import BadRequest, SearchError, StepFailed
 from agents.core.events import JobChanged
 from agents.jobs.database import Database
@@ -161,6 +165,36 @@ async def test_a_restart_does_only_what_failed_and_what_hangs_on_it(tmp_path):
         assert again.status == "done"
         assert sorted(world.made[:3]) == ["a", "b", "c"]
         assert world.made[3:] == ["from c", "b", "from bc"]
+
+
+@pytest.mark.parametrize("order", ["restart", "rework"])
+async def test_what_is_done_again_has_the_agreed_time_anew_in_its_branches_too_and_limits_hold(tmp_path, order):
+    passed, given, left = [0.0], [], []
+
+    async def write(deadline):
+        given.append(deadline.seconds())
+        if len(given) > 1:
+            kept.jobs.narrow(job, Narrowing(seconds=50), "50 seconds")
+            return Word(text="written")
+        passed[0] += 57
+        raise SearchError("down", provider="library")
+
+    async def branch(ctx, one):
+        return await ctx.call("section", "0", write, ctx.last_deadline, gives=Word)
+
+    async def root(ctx):
+        await ctx.children_of([("branch", "0", Given())], gives=Word, limits=Limits(seconds=ctx.left))
+        left.append(ctx.left)
+
+    async with opened(tmp_path, bench_of(root, {"branch": branch})) as kept:
+        kept.jobs.register.clock = lambda: time.monotonic() + passed[0]
+        job = await kept.start(budget=Limits(seconds=60))
+        await kept.ended(job)
+        again = await kept.jobs.order(job, order)
+        await kept.ended(again)
+        assert again.run.now() > 57  # the job's own clock goes on
+    assert given == [pytest.approx(57, abs=5)] * 2
+    assert left == [pytest.approx(3, abs=5), pytest.approx(50, abs=5)]
 
 
 async def test_of_two_who_rework_at_once_one_is_told_so(tmp_path):
