@@ -333,7 +333,10 @@ async def add_task(sent: TaskRequest, job: Found, site: Here) -> dict[str, objec
     """Put a task into a job: `collect` and `write` at once; `plan` and `challenge` when its present work has ended."""
     if sent.stage == "collect" and not sent.note and not sent.claim_id:
         raise ApiError(422, "bad_request", "note: say what is to be collected")
-    task = reports.JobTask(stage=sent.stage, claim_id=sent.claim_id or "", note=sent.note or "")
+    claim = next((one.text for one in job.claims if one.id == sent.claim_id), "")
+    if sent.claim_id and not claim:
+        raise not_found("There is no such claim in this run.")
+    task = reports.JobTask(stage=sent.stage, claim_id=sent.claim_id or "", claim=claim, note=sent.note or "")
     with _allowed():
         number = await site.team.jobs.add_task(job, task)
     return {"job_id": job.id, "task": _task(job.id, number, task)}

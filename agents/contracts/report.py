@@ -5,7 +5,7 @@ Jobs: one execution of one contract.
 The report document: what `--json` writes, what a job returns, what every export is made from.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from pydantic import Field, model_validator
@@ -417,17 +417,27 @@ class JobSummary(Frozen):
 TaskStage = Literal["plan", "collect", "challenge", "write"]
 
 
+_ABOUT_A_CLAIM: Mapping[TaskStage, str] = {
+    "plan": "plan what settles it",
+    "collect": "look for more evidence",
+    "challenge": "look for what speaks against it",
+    "write": "say how it stands",
+}
+
+
 class JobTask(Frozen):
     """A task that an operator puts into a job, and what came of it."""
 
     stage: TaskStage
     claim_id: str = ""
     """The claim it is about; empty for all."""
+    claim: str = ""
+    """Its text: what a model can act on."""
     note: str = ""
     """What to look at."""
 
     @property
     def guidance(self) -> str:
-        """The task in words that the rounds of a job can follow."""
-        about = f"claim {self.claim_id}: " if self.claim_id else ""
-        return f"{about}{self.note or 'look for more evidence'}"
+        """The task in words that whatever is still to come can follow; empty where it says no more than its stage."""
+        note = self.note or (self.claim and _ABOUT_A_CLAIM[self.stage])
+        return f"The claim “{self.claim}”: {note}" if self.claim else note

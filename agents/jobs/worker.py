@@ -289,9 +289,9 @@ class Worker:
     async def do_task(self, job: Job, task: JobTask) -> None:
         """Do an operator's task: in a running job at once, else as the job's next attempt."""
         at_work = not job.over and job.status != "blocked"
-        if task.stage == "collect":
+        if task.guidance:
             self.change(job, Command(kind="guidance", words=task.guidance))
-        elif task.stage == "write" and at_work:
+        if task.stage == "write" and at_work:
             self.change(job, Command(kind="finish", node=ROOT, words="the run writes from what it has"))
         if task.stage not in {"collect", "write"} or not at_work:
             await self.writer.flush()

@@ -296,9 +296,13 @@ async def test_guidance_is_said_to_reach_nothing_where_the_engine_cannot_weigh_i
 
 async def test_an_operator_puts_tasks_into_a_running_job(running, http):
     path = f"/research/jobs/{running.id}/tasks"
-    told = (await http.post(path, json={"stage": "collect", "note": "The 2024 recount", "claim_id": "c1"})).json()
-    assert told["task"]["context"]["research"] == {"jobId": running.id, "stage": "collect", "claimId": "c1"}
-    await until(lambda: running.run.steering.guidance == ["claim c1: The 2024 recount"])
+    claim = await until(lambda: next(iter(running.claims), None))
+    told = (await http.post(path, json={"stage": "collect", "note": "The 2024 recount", "claim_id": claim.id})).json()
+    assert told["task"]["context"]["research"] == {"jobId": running.id, "stage": "collect", "claimId": claim.id}
+    # A model knows no ids: it is told what the claim says.
+    await until(lambda: running.run.steering.guidance == [f"The claim “{claim.text}”: The 2024 recount"])
+    unknown = await http.post(path, json={"stage": "challenge", "claim_id": "c1"})
+    assert (unknown.status_code, unknown.json()["error"]["type"]) == (404, "not_found")
     assert (await http.post(path, json={"stage": "write"})).status_code == 202
     await until(lambda: running.run.steering.finishing("job"))
     assert (await http.post(path, json={"stage": "challenge"})).status_code == 202
