@@ -282,7 +282,8 @@ class Tree:
 
 def live_tree(job: Job) -> TreeView:
     """Draw the tree of a job as it stands now, with what it may spend."""
-    run, limit = job.run, job.run.budget.limits.cost_usd
+    run, held = job.run, job.contract is None or not job.contract.cost_unheld
+    limit = run.budget.limits.cost_usd if held else None
     minutes = None if run.total_s is None else round((run.steering.began_s + run.total_s) / 60, 2)
     given = {"minutes": minutes, "reserve_s": run.reserve_s, "max_cost_usd": limit}
     return Tree(run.events).view(run.now()).model_copy(update=given)

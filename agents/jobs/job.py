@@ -23,6 +23,7 @@ from agents.core.events import (
     Numbered,
     PageCount,
     Planned,
+    ReportWritten,
     RoleAsked,
     SourceRead,
 )
@@ -230,10 +231,12 @@ def poorer(document: reports.ReportDocument, earlier: reports.ReportDocument, ru
     def written(key: str) -> bool:
         return key.partition("#")[2].partition(":")[0] in WRITING
 
-    stood_in = (one for one in run.events if isinstance(one.event, RoleAsked) and one.event.stood_in_for)
-    anew = [one.seconds >= run.steering.began_s for one in stood_in if written(one.key)]
+    restarts = run.steering.restarts_before
+    asked = [one for one in run.events if isinstance(one.event, RoleAsked) and one.event.stood_in_for]
+    stood_in = Counter(restarts(one.seconds) for one in asked if written(one.key))
+    wrote = next((one.seconds for one in reversed(run.events) if isinstance(one.event, ReportWritten)), 0.0)
     now, before = (sum(written(problem.where) for problem in one.error_log) for one in (document, earlier))
-    return now + sum(anew) > before + len(anew) - sum(anew)
+    return now + stood_in[restarts(run.now())] > before + stood_in[restarts(wrote)]
 
 
 class Orchestrator(TypedDict):

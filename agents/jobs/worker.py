@@ -16,6 +16,7 @@ import contextlib
 import ctypes
 import gc
 import logging
+import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -54,6 +55,8 @@ AGAIN: Mapping[str, tuple[str, frozenset[str]]] = {
     "plan": ("Planned anew.", WRITING | {"planner", "survey"}),
 }
 """Ways to do a job again: what is noted, and which kinds of steps are done anew beside those that failed."""
+_STOOD_IN = re.compile('"stood_in_for":"[^"]')
+"""What another model wrote is as good as failed."""
 NOT_ANEW = "The model could not write it anew."
 QUIET_BEATS = 2
 """Signs of life without a job at work after which memory is given back: a third of a second of work, never before a job."""
@@ -208,10 +211,10 @@ class Worker:
     def _stay(self, job: Job, earlier: ReportDocument, why: str) -> None:
         """End as it ended before, with the report that there was: what was gathered is not lost by a later failure."""
         job.report = earlier
-        job.run.emit("job#stays", Noted(text=Said("{why} The earlier report stays.", why=why)))
-        ends = (one.event for one in reversed(job.run.events) if isinstance(one.event, JobChanged))
-        last = next(one for one in ends if one.status in OVER or one.blocked_reason == "needs_rework")
+        job.run.emit(f"job#stays~{job.run.attempt}", Noted(text=Said("{why} The earlier report stays.", why=why)))
         done = JobChanged(status="done", stage="completed")
+        changes = (one.event for one in reversed(job.run.events) if isinstance(one.event, JobChanged))
+        last = next((one for one in changes if one.status in OVER or one.blocked_reason == "needs_rework"), done)
         job.run.emit("job#ended", last if last.status == "blocked" else done)
 
     async def save(self, job: Job, outcome: Outcome, document: ReportDocument) -> None:
@@ -316,7 +319,8 @@ class Worker:
             parts = path.split("/")
             challenged = what == "challenge" and any(part.startswith("challenge") for part in parts)
             challenged = challenged and (not claim_id or any(claim_id in part for part in parts))
-            if step.failure or challenged or name.partition(":")[0] in kinds:
+            kind = name.partition(":")[0]
+            if step.failure or challenged or kind in kinds or (kind in WRITING and _STOOD_IN.search(step.value)):
                 forget.append(key)
         await self.begin(job.id, note, again_at_s=reached, forget=forget, commission=commission)
 

@@ -115,7 +115,10 @@ async def test_the_contract_card_says_what_the_phrase_binds(talker):
     [("en", "what it costs can't be held to the limit of $2.00."), ("de", "lässt sich nicht auf $2.00 begrenzen.")],
 )
 async def test_card_and_answer_promise_no_limit_of_cost_that_cannot_be_held(talker, language, said):
-    (*_, shown), words = await talker("How often was the Orvane ferry closed?"), ChatTexts(language)
+    (*_, shown), words = (
+        await talker("How often was the Orvane ferry closed, and what did it cost?"),
+        ChatTexts(language),
+    )
     unheld = cost_unheld(Means(unpriced=(("m", "m"),)), ("m",), 2.0)
     caps = shown.contract.caps.model_copy(update={"cost_usd": 2.0})
     contract = shown.contract.model_copy(update={"cost_unheld": unheld, "caps": caps})

@@ -6,8 +6,10 @@ import time
 import pytest
 
 from agents.contracts.finding import Problem
+from agents.contracts.frozen import Usage
 from agents.contracts.report import Commission
 from agents.contracts.verification import Judgement, Truth
+from agents.core.events import Charged, RoleAsked
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.client import Client
 from agents.jobs.config import JobStoreConfig
@@ -19,21 +21,41 @@ from tests.scripts import BRIEF
 from tests.unit.report_world import outcome
 
 
-def judged(verdicts, made, unwritten=None):
-    """A job that reads once, writes, and is judged; each writing gets the next verdict. One of them may be left to code."""
+class Section(Charged):
+    """What a writer gave."""
+
+    stood_in_for: str = ""
+
+    def as_event(self, node):
+        names = {"role": "synthesizer", "model": "some/model", "prompt": "section"}
+        return RoleAsked(node=node, usage=self.usage, stood_in_for=self.stood_in_for, **names)
+
+
+def judged(verdicts, made, second=""):
+    """A job that reads once, writes, and is judged; each writing gets the next verdict.
+
+    The second one breaks off, fails to write, or has another model write, where that is said.
+    """
 
     async def say(text):
         made.append(text)
         return Word(text=text)
 
+    async def write():
+        made.append("written")
+        stands_in = second == "stands in" and made.count("written") == 2
+        return Section(usage=Usage(calls=1, tokens_in=10), stood_in_for="big/model" if stands_in else "")
+
     async def research(ctx, given):
         await ctx.call("fetch", "0", say, "read", gives=Word, pool="web")
-        await ctx.call("section", "0", say, "written", gives=Word)
+        await ctx.call("section", "0", write, gives=Section)
+        if second == "breaks" and made.count("written") == 2:
+            raise ZeroDivisionError
         verdict = verdicts[made.count("written") - 1]
         reasons = ("One claim has a single source.",) if verdict == "request_changes" else ()
         truth = Truth(judgement=Judgement(verdict=verdict, reasons=reasons))
         failed = Problem(where="job/0#section:0", type="ModelError", message="No answer.")
-        problems = (failed,) if made.count("written") == unwritten else ()
+        problems = (failed,) if second == "fails" and made.count("written") == 2 else ()
         return outcome().model_copy(update={"truth": truth, "problems": problems})
 
     def bench(commission, steering):
@@ -90,11 +112,10 @@ async def test_a_rework_writes_anew_from_what_was_read_and_is_judged_again(tmp_p
     assert made == ["read", "written", "written"]
 
 
-@pytest.mark.parametrize("breaks", [True, False])
-async def test_a_rework_whose_writing_fails_leaves_the_report_and_its_hold_as_they_were(tmp_path, breaks):
+@pytest.mark.parametrize("second", ["breaks", "fails", "stands in"])
+async def test_a_rework_whose_writing_fails_leaves_the_report_and_its_hold_and_a_restart_writes_it(tmp_path, second):
     made = []
-    bench = judged(["request_changes", None if breaks else "approve"], made, unwritten=None if breaks else 2)
-    async with opened(tmp_path, bench) as kept:
+    async with opened(tmp_path, judged(["request_changes", "approve", "approve"], made, second)) as kept:
         job = await kept.start(owner="ann")
         await until(lambda: job.status == "blocked" and job.ended.is_set(), 30)
         earlier = await kept.jobs.report(job.id)
@@ -103,7 +124,11 @@ async def test_a_rework_whose_writing_fails_leaves_the_report_and_its_hold_as_th
         assert again.blocked_reason == "needs_rework"
         assert earlier == again.report == await kept.jobs.report(job.id)
         assert str(again.run.events[-2].event.text).endswith(" The earlier report stays.")
-    assert made == ["read", "written", "written"]
+        assert again.summary().tokens == 20  # what was paid anew is told, too
+        again = await kept.jobs.order(job, "restart" if second == "stands in" else "rework")
+        await kept.ended(again, 30)
+        assert (again.status, made.count("written"), again.summary().tokens) == ("done", 3, 30)
+        assert await kept.jobs.report(job.id) != earlier
 
 
 async def test_a_rework_that_a_round_sees_before_it_is_entered_is_still_done_anew(tmp_path, url):
