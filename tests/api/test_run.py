@@ -226,6 +226,16 @@ async def test_the_offline_engine_answers_a_run_too(put, http):
     assert told["metadata"]["token_count"] == 0
 
 
+async def test_the_offline_engine_says_at_once_where_nothing_is_asked_or_too_much(put, http):
+    from agents.offline import OfflineModel
+
+    put(OfflineModel())
+    for task, kind in (("Hello!", "bad_request"), ("What is going on with the world's coral reefs?", "not_feasible")):
+        answer = await http.post("/run", json={"task": task})
+        assert (answer.status_code, answer.json()["error"]["type"]) == (422, kind)
+    assert len(answer.json()["error"]["details"]["suggested_splits"]) >= 2
+
+
 # ---- streams and asynchronous runs
 
 
