@@ -157,7 +157,7 @@ MUTATIONS = (
         ("S3 insights: limits of sources are open questions", "report/document.py", "stated += [*insights.source_identified_gaps, *(", "stated += [*(), *("),
         ("S3 insights: questions of sources are open questions", "report/document.py", "if one.confidence >= MATTERS)", "if False)"),
         ("S3 insights: the reflection is told of them", "research/loop/rounds.py", "raised=rules.raised_by(findings),", "raised=(),"),
-        ("S3 insights: the reflection sees linked addresses", "research/loop/rounds.py", "linked=tuple(f\"{one.url}: {one.context}\" for one in rules.linked_from(findings)),", "linked=(),"),
+        ("S3 insights: the reflection sees linked addresses", "research/loop/rounds.py", "linked=tuple(f\"{one.url}: {one.context}\" for one in self._linked(findings)),", "linked=(),"),
         ("S3 insights: a linked source is read next", "research/loop/rounds.py", "and link and link.priority >= WANTED:", "and False:"),
         ("S3 insights: priority follows what is asked", "research/reading/hold_extraction.py", "WANTED if asked else UNWANTED)", "WANTED)"),
         ("S3 insights: a leaf hands them up", "research/reading/leaf.py", "for one in done if one.reading.insights is not None", "for one in done if False"),
