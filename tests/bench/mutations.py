@@ -217,7 +217,7 @@ MUTATIONS = (
     *_rows(
         "api/test_durable_jobs.py",
         ("S4 §5.4: a rework is told what the judge found", "jobs/worker.py", "if row.blocked_reason == \"needs_rework\":  #", "if False:  #"),
-        ("S4 §5.4: a rework is judged again", "jobs/worker.py", "\"reflector\", \"judge\"})", "\"reflector\"})"),
+        ("S4 §5.4: a rework is judged again", "jobs/job.py", "\"reflector\", \"judge\"})", "\"reflector\"})"),
     ),
     *_rows(
         "research/test_salvage.py",
