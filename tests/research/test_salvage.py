@@ -37,6 +37,9 @@ async def test_whatever_breaks_the_report_is_there_and_says_so(bench, victim):
     read = {card.url for finding in outcome.findings for card in finding.all_sources()}
     assert document.grade in ({"nothing_found"} if victim in {"leaf", "source"} else {"partial", "complete"})
     assert all(url in document.model_dump_json() for url in read)
+    if victim == "challenge":
+        assert {claim.verdict for claim in document.claims} == {"not_checked"}
+        assert document.grade == "partial" and "challenge" in [finding.role for finding in outcome.counter]
 
 
 async def test_a_fault_after_the_branches_leaves_what_they_found(bench, monkeypatch):

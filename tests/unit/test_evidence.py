@@ -102,6 +102,7 @@ def test_a_counter_search_reads_only_what_is_about_the_claims_subject_and_what_i
         Hit(url="https://new.example/", title="Report", snippet="The Orvane line was closed."),
     )
     assert to_read(CLAIM, hits, ("https://known.example/",)) == ["https://new.example/", "https://known.example/"]
+    assert to_read(CLAIM, hits, ("https://known.example/",), new=0) == ["https://known.example/"]
 
 
 def test_sentences_that_speak_of_the_claims_measure_are_chosen():

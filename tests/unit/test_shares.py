@@ -79,3 +79,14 @@ async def test_who_finds_all_reserved_waits_until_another_ends_and_is_refused_wh
     run.end("job/0/1")
     await run.given_back()
     assert not (await asked_of(run, "job/0/2", 1, 4)).waits
+
+
+async def test_claims_share_what_is_left_and_one_that_finds_no_source_left_may_still_search():
+    run = Allowance(searches=5, sources=3, in_vain=lambda: 0)
+    paths = [f"job/0/challenge-0/claim-c{n}" for n in range(4)]
+    granted = [await run.grant(path, 2, 2, 0, 3) for path in paths]
+
+    assert granted == [
+        Grant(searches=searches, sources=sources) for searches, sources in ((2, 1), (1, 1), (1, 1), (1, 0))
+    ]
+    assert (await run.grant("job/0/challenge-0/claim-c4", 2, 2, 0, 3)).waits

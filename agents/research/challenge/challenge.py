@@ -1,5 +1,6 @@
 """The challenge: for each claim the facts at hand are held against it, and counter-evidence is deliberately searched for."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from agents.contracts.fact import Fact, PointedFact
@@ -30,6 +31,8 @@ from agents.research.run_context import RunContext, asked
 from agents.roles import CHALLENGER, STANCE_JUDGE
 from agents.web.url_key import publisher
 
+SEARCHES_PER_CLAIM = 2
+"""One for what speaks against a claim, one more for itself where its evidence falls short."""
 NEW_SOURCES = 2
 """Sources read for the counter-evidence of one claim."""
 SENTENCES = 4
@@ -59,8 +62,11 @@ class ClaimGiven(Frozen):
     read: tuple[str, ...]
     """Addresses already read for this query: counter-evidence comes from others where there are any."""
     setting: Setting
-    searches: int = 3
-    """Searches that it may make, at most."""
+    beside: int = 0
+    """Other claims that are searched against, too."""
+    searches: int = SEARCHES_PER_CLAIM
+    sources: int = NEW_SOURCES
+    """Documents that it may read which the run has not read yet; those cost nothing."""
 
 
 class ClaimFound(Frozen):
@@ -84,6 +90,15 @@ class Challenged(Frozen):
     finding: Finding | None = None
 
 
+def not_checked(given: ChallengeGiven, path: str, failure: StepFailed) -> Challenged:
+    """Give the claims of a query whose challenge failed as a whole: each is listed as not checked."""
+    claims = ledger.claims_of(given.setting.query, given.setting.claims, given.finding)
+    failed = Finding(path=path, title=LABEL, role="challenge", status="failed", problems=(failure.problem(),))
+    return Challenged(
+        claims=tuple(ledger.settled(claim, {}, (), {}, checked=False) for claim in claims), finding=failed
+    )
+
+
 async def run_challenge(context: RunContext, ctx: Ctx, given: ChallengeGiven) -> Challenged:
     """Challenge the claims of one query, side by side."""
     started = ctx.elapsed
@@ -97,17 +112,13 @@ async def run_challenge(context: RunContext, ctx: Ctx, given: ChallengeGiven) ->
     attacks, problems = await _attacks(ctx, context, given, claims, facts, cards)
     read = tuple(dict.fromkeys(card.url for card in cards.values()))
     language, near, held = given.setting.language, list[tuple[Fact, ...]](), list[dict[str, ledger.Held]]()
-    items: list[tuple[str, Frozen]] = []
+    queries: dict[str, tuple[str, ...]] = {}
     for claim in claims:
         near.append(ledger.facts_for(claim.text, facts, ledger.read_for(claim, given.finding)))
         held.append(ledger.all_held_against(claim.text, near[-1], cards, language))
         speaks = [cards[fact.source_id] for fact in near[-1] if held[-1][fact.id] != ledger.UNRELATED]
-        queries = _queries(claim.text, attacks.get(claim.id), speaks, given.wanted)
-        items.append((claim.id, ClaimGiven(claim=claim, queries=queries, read=read, setting=given.setting)))
-    found = [
-        ClaimFound(problems=(one.problem(),), checked=False) if isinstance(one, StepFailed) else one
-        for one in await ctx.children("claim", items, gives=ClaimFound)
-    ]
+        queries[claim.id] = _queries(claim.text, attacks.get(claim.id), speaks, given.wanted)
+    found = await _searched(ctx, given.setting, claims, queries, read)
     cards |= {card.id: card for one in found for card in one.cards}
     every = [
         tuple({fact.id: fact for fact in (*mine, *one.facts)}.values()) for mine, one in zip(near, found, strict=True)
@@ -174,6 +185,30 @@ def _queries(
     return tuple(dict.fromkeys(queries))
 
 
+async def _searched(
+    ctx: Ctx, setting: Setting, claims: Sequence[PlannedClaim], queries: Mapping[str, tuple[str, ...]], read: tuple[str, ...]
+) -> list[ClaimFound]:  # fmt: skip
+    """Search against all claims side by side. One claim of each branch comes first, so that no topic is starved."""
+    before = Counter[tuple[str, ...]]()
+    turn: dict[str, int] = {}
+    for claim in claims:
+        turn[claim.id] = before[claim.leaves[:1]]
+        before[claim.leaves[:1]] += 1
+    beside = max(0, sum(map(bool, queries.values())) - 1)
+    items = [
+        (
+            f"claim-{claim.id}",
+            ClaimGiven(claim=claim, queries=queries[claim.id], read=read, setting=setting, beside=beside),
+        )
+        for claim in sorted(claims, key=lambda claim: turn[claim.id])
+    ]
+    done = dict(zip((key for key, _ in items), await ctx.children("claim", items, gives=ClaimFound), strict=True))
+    return [
+        ClaimFound(problems=(one.problem(),), checked=False) if isinstance(one, StepFailed) else one
+        for one in (done[f"claim-{claim.id}"] for claim in claims)
+    ]
+
+
 async def _second_opinion(
     ctx: Ctx, context: RunContext, claims: Sequence[PlannedClaim], facts: Sequence[tuple[Fact, ...]],
     held: Sequence[dict[str, ledger.Held]], cards: Mapping[str, SourceCard], language: str,
@@ -204,7 +239,7 @@ async def run_claim(context: RunContext, ctx: Ctx, given: ClaimGiven) -> ClaimFo
         return ClaimFound()
     made = await search_all(ctx, context, given.setting, queries, ctx.deadline)
     hits = {hit.url: hit for found_by in made.lists for hit in reversed(found_by)}
-    items = [(url, url, ctx.deadline) for url in to_read(claim, tuple(hits.values()), given.read)]
+    items = [(url, url, ctx.deadline) for url in to_read(claim, tuple(hits.values()), given.read, given.sources)]
     fetched = await ctx.fan("fetch", context.fetch, items, gives=SourceCard, pool="web")
     for (url, *_), read in zip(items, fetched, strict=True):
         await context.note_fetched(url, ctx.path, read)
@@ -224,8 +259,11 @@ async def run_claim(context: RunContext, ctx: Ctx, given: ClaimGiven) -> ClaimFo
     )  # fmt: skip
 
 
-def to_read(claim: str, hits: tuple[Hit, ...], read: tuple[str, ...]) -> list[str]:
-    """Choose what a counter-search reads: what its hits show to be about the claim's subject, independent sources first."""
+def to_read(claim: str, hits: tuple[Hit, ...], read: tuple[str, ...], new: int = NEW_SOURCES) -> list[str]:
+    """Choose what a counter-search reads: what its hits show to be about the claim's subject, independent sources first.
+
+    No more than so many `new` ones; what was `read` for the query already is looked at again where there are none.
+    """
     subject = ledger.subject_of(claim)
     about = [
         hit.url
@@ -235,7 +273,7 @@ def to_read(claim: str, hits: tuple[Hit, ...], read: tuple[str, ...]) -> list[st
             names_held(subject, stems_of(shown)) if subject.names else ledger.shared(claim, shown) >= ledger.SAME_MATTER
         )
     ]
-    return sorted(about, key=lambda url: url in read)[:NEW_SOURCES]
+    return [*[url for url in about if url not in read][:new], *[url for url in about if url in read]][:NEW_SOURCES]
 
 
 async def _picked(context: RunContext, cards: tuple[SourceCard, ...], claim: str) -> ClaimFound:

@@ -13,7 +13,14 @@ from agents.contracts.frozen import Frozen, Said, Tier
 from agents.contracts.plan import Leaf, LeafBudget, Node, Phase, Plan, PlannedClaim, SuccessCriteria
 from agents.contracts.response import RunLimits
 from agents.core.port import Ctx, Handler, Handlers
-from agents.research.challenge.challenge import NEW_SOURCES, Challenged, ChallengeGiven, ClaimFound, ClaimGiven
+from agents.research.challenge.challenge import (
+    NEW_SOURCES,
+    SEARCHES_PER_CLAIM,
+    Challenged,
+    ChallengeGiven,
+    ClaimFound,
+    ClaimGiven,
+)
 from agents.research.reading.searching import LeafGiven, teller
 from agents.web.url_key import canonical
 
@@ -80,7 +87,7 @@ class Allowance:
         self._given_back = asyncio.Event()
 
     async def grant(self, path: str, searches: int, sources: int, least: int, beside: int) -> Grant:
-        """Reserve for a branch: the body of a step. A leaf leaves their share to those `beside` it in a later round."""
+        """Reserve for a branch: the body of a step. What is `beside` it is left its share: leaves of a later round, claims."""
         grant = self._left(path, searches, sources, beside)
         if self._working and not grant.enough(searches, least):
             return Grant(searches=0, sources=0, waits=True)
@@ -97,8 +104,9 @@ class Allowance:
         left_searches = self.searches - self._in_vain() - sum(grant.searches for grant in self._granted.values())
         left_sources = self.sources - len(self._read) - sum(grant.sources for grant in self._granted.values())
         if later := path.rpartition("-")[0]:  # planned leaves come in the order of their urgency; these are all alike
-            waiting = beside + 1 - sum(one.startswith(f"{later}-") for one in self._granted)
-            sources = min(sources, math.ceil(left_sources / max(1, waiting)))
+            waiting = max(1, beside + 1 - sum(one.startswith(f"{later}-") for one in self._granted))
+            searches = min(searches, math.ceil(left_searches / waiting))
+            sources = min(sources, math.ceil(left_sources / waiting))
         return Grant(searches=max(0, min(searches, left_searches)), sources=max(0, min(sources, left_sources)))
 
     def note(self, path: str, grant: Grant, read: Iterable[str] = ()) -> None:
@@ -177,14 +185,13 @@ async def _bounded_challenge(challenge: Handler, allowance: Allowance, ctx: Ctx,
 
 
 async def _bounded_claim(claim: Handler, allowance: Allowance, ctx: Ctx, given: ClaimGiven) -> ClaimFound:
-    """Let a claim be searched against where a search is left, and for once more where two are."""
-    searches = 2 if given.queries else 0
-    async with _granted(ctx, allowance, searches, NEW_SOURCES, NEW_SOURCES, 0) as grant:
-        possible = grant.searches if grant.enough(searches, NEW_SOURCES) else 0
-        allowance.note(ctx.path, Grant(searches=possible, sources=NEW_SOURCES if possible else 0))
-        done: ClaimFound = await claim(ctx, given.model_copy(update={"searches": possible}))
-        made = min(possible, len(done.searches))
-        allowance.note(ctx.path, Grant(searches=made, sources=0), done.read)
+    """Let a claim be searched against where a search is left; the claims share what there is."""
+    if not given.queries:
+        return ClaimFound()
+    async with _granted(ctx, allowance, SEARCHES_PER_CLAIM, NEW_SOURCES, 0, given.beside) as grant:
+        may = {"searches": grant.searches, "sources": grant.sources}
+        done: ClaimFound = await claim(ctx, given.model_copy(update=may))
+        allowance.note(ctx.path, Grant(searches=min(grant.searches, len(done.searches)), sources=0), done.read)
         return done
 
 

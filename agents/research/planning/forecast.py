@@ -12,7 +12,7 @@ from statistics import median
 from agents.contracts.contract import Brief, Caps, Forecast, ForecastLine
 from agents.contracts.plan import MAX_ATTEMPTS, Node, Plan
 from agents.core.budget import least
-from agents.research.challenge.challenge import NEW_SOURCES
+from agents.research.challenge.challenge import NEW_SOURCES, SEARCHES_PER_CLAIM
 from agents.research.challenge.claim_ledger import ENOUGH_PLANNED, MAX_CLAIMS, MAX_DISCOVERED, PER_BRANCH
 from agents.research.writing.truthful import REWRITTEN
 from agents.research.writing.verify_report import BATCH
@@ -25,8 +25,6 @@ TOKENS_PER_CALL = 3_000
 """Of the longest inputs and outputs; half of it where little is found."""
 SENTENCES_PER_SECTION = 8
 """Sentences that state a fact, which a verifier looks at in batches."""
-SEARCHES_PER_CLAIM = 2
-"""One for what speaks against a claim, one more for itself where its evidence falls short."""
 WRITING_IN_A_ROW = 4
 """Calls one after another beside those of the executors: reading, section, summary, checks. The challenge runs beside them."""
 

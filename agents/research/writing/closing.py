@@ -12,12 +12,13 @@ from agents.contracts.contract import Brief, Contract
 from agents.contracts.finding import AnsweredBy, Finding, Frame, FrameInput, Problem, QuestionAnswer
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import ReflectionInput, ReflectionResponse
+from agents.core.errors import StepFailed
 from agents.core.events import JobChanged
 from agents.core.port import Ctx, computed, together
 from agents.core.time_policy import FRAME_SHARE, REFLECTION_SHARE
 from agents.offline.questions import Question, parts_of, plain_words, points, read_alone
 from agents.offline.terms import listed
-from agents.research.challenge.challenge import Challenged, ChallengeGiven
+from agents.research.challenge.challenge import Challenged, ChallengeGiven, not_checked
 from agents.research.loop.after_reading import MOVED, at_hand, verdict_line
 from agents.research.loop.loop_decision import parts_in, sources_of
 from agents.research.reading.answering import Told, absent_words, answer_of, told_by
@@ -122,7 +123,10 @@ async def challenge_all(
     ]
     results = await ctx.children("challenge", items, gives=Challenged)
     ctx.emit("stage:composing", JobChanged(status="running", stage="composing"))
-    return tuple(result if isinstance(result, Challenged) else Challenged() for result in results)
+    return tuple(
+        not_checked(given, f"{ctx.path}/{key}", result) if isinstance(result, StepFailed) else result
+        for (key, given), result in zip(items, results, strict=True)
+    )
 
 
 def surprises(challenged: tuple[Challenged, ...], told: Sequence[str]) -> bool:
