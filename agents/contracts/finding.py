@@ -47,6 +47,14 @@ class Problem(Frozen):
 AnswerStatus = Literal["answered", "partly", "not_found"]
 
 
+class NearPassage(Frozen):
+    """Words that come near a question which nothing answers: a place to look, no evidence."""
+
+    title: str
+    url: Text
+    words: Text
+
+
 class Finding(Frozen):
     """A leaf's or node's answer. Every fact id that its prose cites is among its facts, or it cannot exist."""
 
@@ -69,6 +77,8 @@ class Finding(Frozen):
     facts: tuple[Fact, ...] = ()
     sources: tuple[SourceCard, ...] = ()
     rejected: tuple[RejectedSource, ...] = ()
+    near: tuple[NearPassage, ...] = ()
+    """Where nothing that was read answers: what comes nearest in it."""
     searches: tuple[SearchRecord, ...] = ()
     problems: tuple[Problem, ...] = ()
     open_questions: tuple[str, ...] = ()

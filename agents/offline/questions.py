@@ -248,6 +248,9 @@ def parts_of(question: str) -> tuple[Question, ...]:
             one = replace(one, names=named.names, short=named.short, shown=named.shown)
         elif one.names:
             named = one
+        points_back = listed("pointing").search(text) or not one.matter
+        if not one.names and named and points_back and text != question:
+            one = replace(one, matter=one.matter | named.matter)  # `Is that covered?` asks of what was told before
         if listed("each").search(text) and len(one.names) > 1 and one.kind not in PAIRED:
             parts += [
                 replace(one, text=_of_one(text, said, one.shown), names=(n,), shown=(said,))

@@ -1,6 +1,7 @@
 """The report document, put together from an outcome: pure, and every citation tied to its quote by construction."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from agents.contracts import report as r
 from agents.contracts.body import Block, Body, Heading, Listing, Paragraph, ReferenceList, Sentence, Words, plain
@@ -12,10 +13,12 @@ from agents.nlp.tokens import content_words
 from agents.report.composer import Composer, introduced, paragraph, title_line
 from agents.report.earlier import since, since_lines
 from agents.report.methodology import LIMITS, Making, claims_table, unverified
-from agents.report.references import shortened
+from agents.report.references import linked, shortened
 from agents.report.wording import Wording
 from agents.report.write_markdown import document_markdown
 
+MAX_NEAR = 5
+"""Passages that come nearest, at most."""
 MAX_SUMMARY = 5
 """Sentences of a summary that code puts together, at most."""
 MAX_STATED, MATTERS = 5, 0.5
@@ -225,10 +228,13 @@ class _Report:
             start = len(composer.blocks)
             composer.prose(prose, level=level + 1)
             composer.own(*self._other_side(start))
+            if any(one.section in ("", node.title) and one.status != "answered" for one in self.truth.answers):
+                composer.own(*self._near(node))
         elif not node.children:
             note = self._note(node) if node.status in ("failed", "stopped", "partial") else ""
             said = words.section_missing.format(note=_sentence(note)) if note else words.section_empty
             composer.own(paragraph(said))
+            composer.own(*self._near(node))
         for number, child in enumerate(node.children):
             # A first child that is called like its parent would put the same heading twice.
             self._section(child, level + 1, above=node.title if number == 0 and not prose else "")
@@ -236,10 +242,21 @@ class _Report:
     def _nothing_found(self) -> None:
         composer, words, making = self.composer, self.words, self.making
         composer.own(paragraph(words.nothing))
+        composer.own(*self._near(*making.nodes))
         composer.own(*(making.searched() or (paragraph(words.nothing_searched),)))
         composer.own(*introduced(words.nothing_read, making.source_lines(making.cards)))
         composer.own(*introduced(words.rejected, making.rejected_lines()))
         composer.own(paragraph(words.nothing_next))
+
+    def _near(self, *nodes: Finding) -> Sequence[Block]:
+        """Quote what comes nearest to a question that nothing answers, as that: nothing rests on it."""
+        opens, closes = self.words.quotes
+        lines = (
+            (Words(text=f"{opens}{one.words}{closes} "), linked(" ".join(one.title.split()), one.url))
+            for node in nodes
+            for one in node.near
+        )
+        return introduced(self.words.nearest, islice(dict.fromkeys(lines), MAX_NEAR))
 
     # ---- grade, limits, tags
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agents.core.errors import BadRequest
 from agents.core.settings import Settings
-from tests.eval import citation_sets, labelled_sets
+from tests.eval import citation_sets, everyday, labelled_sets
 from tests.eval.labelled_sets import Row, Variant
 
 Evaluate = Callable[[Path, Settings, Variant], Coroutine[object, None, tuple[list[Row], Row]]]
@@ -19,6 +19,7 @@ SETS: dict[str, Evaluate] = {
     "scoping": labelled_sets.run,
     "citations": citation_sets.run_citation_form,
     "grades": citation_sets.run_grades,
+    "everyday": everyday.run,
 }
 
 

@@ -1,7 +1,7 @@
 """Find and cite: questions with known gold documents, researched end to end in a corpus that is the only library.
 
-A row counts as read when every gold document was read; as found when the answer stands, as whole words, in the report or
-in the words that it cites. Of all documents cited, precision is the share that is gold; recall is the mean over questions
+A row counts as read when every gold document was read; as found when the answer stands, as whole words, in sentences of the
+report that cite something, or in the words that they cite. Of all documents cited, precision is the share that is gold; recall is the mean over questions
 of the share of gold documents that are cited. A question that the manager refuses counts with nothing read and cited.
 
 Questions with the documents that they may be answered from: researched end to end, several at once, over one index.
@@ -68,12 +68,28 @@ async def over(settings: Settings, corpus: Sequence[Row] | None) -> AsyncIterato
             name = re.sub(r"[^\w.-]", "_", str(row["doc_id"]))
             (documents / f"{name}.txt").write_text(f"{row['title']}\n\n{text_of(row)}\n", encoding="utf-8")
         update = {"library": (documents,), "retriever": ("library",), "data_dir": Path(folder) / "data"}
-        team = open_team(settings.model_copy(update=update) if corpus is not None else settings)
-        try:
-            await team.searcher.survey("")  # the index is built once, before any question is asked
+        async with opened(settings.model_copy(update=update) if corpus is not None else settings) as team:
             yield team
-        finally:
-            await team.close()
+
+
+@asynccontextmanager
+async def team_over(settings: Settings, documents: Path) -> AsyncIterator[Team]:
+    """Open a team whose only documents are those of a folder."""
+    with tempfile.TemporaryDirectory(prefix="dossier-eval-") as folder:
+        update = {"library": (documents,), "retriever": ("library",), "data_dir": Path(folder)}
+        async with opened(settings.model_copy(update=update)) as team:
+            yield team
+
+
+@asynccontextmanager
+async def opened(settings: Settings) -> AsyncIterator[Team]:
+    """Open a team whose index is built once, before any question is asked."""
+    team = open_team(settings)
+    try:
+        await team.searcher.survey("")
+        yield team
+    finally:
+        await team.close()
 
 
 async def researched(
@@ -174,11 +190,13 @@ def _says(report: ReportDocument | None, answers: Sequence[object]) -> bool:
     if report is None:
         return False
     quotes = (quote.text for reference in report.references for quote in reference.quotes)
-    said = f" {_plain(' '.join((*(sentence.text for sentence in report.sentences), *quotes)))} "
-    return any(f" {plain} " in said for answer in answers if (plain := _plain(str(answer))))
+    cited = (sentence.text for sentence in report.sentences if sentence.citations)
+    said = f" {plain_words(' '.join((*cited, *quotes)))} "
+    return any(f" {plain} " in said for answer in answers if (plain := plain_words(str(answer))))
 
 
-def _plain(text: str) -> str:
+def plain_words(text: str) -> str:
+    """Write a text as its words alone, without case and accents."""
     folded = unicodedata.normalize("NFKD", text.casefold())
     return " ".join(re.findall(r"\w+", "".join(one for one in folded if not unicodedata.combining(one))))
 

@@ -17,7 +17,7 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 @app.command()
 def measure(
     name: Annotated[
-        str, typer.Argument(metavar="SET", help="findcite, stance, support, scoping, citations or grades.")
+        str, typer.Argument(metavar="SET", help="findcite, stance, support, scoping, citations, grades, everyday.")
     ],
     data: Annotated[Path, typer.Option(help="Labelled rows: a file, or a folder where the set allows one.")],
     json_file: Annotated[Path | None, typer.Option("--json", help="Write rows and summary here.")] = None,

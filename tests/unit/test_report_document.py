@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.contracts.fact import Insights
-from agents.contracts.finding import FACT_MARK, Finding, Frame, QuestionAnswer
+from agents.contracts.finding import FACT_MARK, Finding, Frame, NearPassage, QuestionAnswer
 from agents.contracts.frozen import Said
 from agents.contracts.report import Actual, ReportDocument
 from agents.contracts.sources import RejectedSource
@@ -309,6 +309,15 @@ def test_nothing_found_says_what_was_tried_and_cites_nothing():
     assert "## References" not in document.markdown
     assert [tag.tag for tag in document.methodology.tags] == ["#LOW_EVIDENCE"]
     assert {sentence.verdict for sentence in document.sentences} == {None}
+
+
+def test_what_comes_nearest_is_quoted_as_that_and_nothing_rests_on_it():
+    near = (NearPassage(title="Ferry log", url="https://a.example/log", words="Ice stopped the line on 4 days."),)
+    empty = Finding(path="j/0", title="Why", role="query", status="empty", searches=world.SEARCHES, near=near)
+    document = world.document(findings=(empty,))
+
+    assert "“Ice stopped the line on 4 days.” [Ferry log](https://a.example/log)" in document.markdown
+    assert (document.grade, document.references) == ("nothing_found", ())
 
 
 def test_where_nothing_was_found_no_source_is_quoted_among_the_limitations():

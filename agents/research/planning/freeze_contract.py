@@ -96,11 +96,6 @@ def caps_of(brief: Brief, limits: CapOverrides) -> Caps:
     )  # fmt: skip
 
 
-def for_claims(plan: Plan, share: int) -> int:
-    """Count the searches, or the sources, that a plan's leaves leave to the challenge: one for what each branch claims."""
-    return min(max(2, len(plan.root.leaves())), share // MOST_FOR_CLAIMS)
-
-
 def fitted(plan: Plan, searches: int, sources: int, exist: int) -> Plan:
     """Share out the searches and sources of one query over its leaves, so that the plan keeps to its caps.
 
@@ -142,13 +137,10 @@ def make_contract(
         plans = (plans[0].model_copy(update={"assumptions": (*plans[0].assumptions, IN_ENGLISH)}), *plans[1:])
     caps, queries = caps_of(brief, means.limits), len(brief.queries)
     # A tier's challenge gets what its leaves leave over; a mode's has a part of its own.
-    kept_back = challenge and brief.tier is None
-    shares = caps.searches // queries, caps.sources // queries
+    kept_back = KEPT_BACK if challenge and brief.tier is None else 0
+    searches, sources = (max(1, cap // queries - kept_back) for cap in (caps.searches, caps.sources))
     exist = min(caps.sources, len(brief.files)) if set(retrievers) == {FILES_NAME} else caps.sources
-    plans = tuple(
-        fitted(plan, *(max(1, share - kept_back * for_claims(plan, share)) for share in shares), exist)
-        for plan in plans
-    )
+    plans = tuple(fitted(plan, searches, sources, exist) for plan in plans)
     if pace.call_s is not None and caps.minutes is not None and smaller:
         calls = int(60 * caps.minutes / pace.call_s * pace.at_once) - FEW_CALLS
         plans = tuple(_smaller(plan, max(2, calls // len(plans))) for plan in plans)
@@ -173,8 +165,8 @@ def cost_unheld(means: Means, models: Iterable[str], usd: float | None) -> Said:
 
 
 IN_ENGLISH = "The report is written in English: none can be written in the language of the question yet."
-MOST_FOR_CLAIMS = 3
-"""No more than a third of a query's searches and sources is kept back for the search for counter-evidence."""
+KEPT_BACK = 3
+"""Searches and sources of a query that its first leaves leave to the search for counter-evidence."""
 MOST_SOURCES = 8
 """Sources of one leaf: what it does not need is there for later rounds."""
 FEW_CALLS = 6

@@ -19,8 +19,9 @@ from agents.nlp.tokens import content_words, language_of, stem, words, year_span
 from agents.offline import questions as reader
 from agents.offline.terms import listed
 from agents.verify.dates import dates
-from agents.verify.figures import figures
+from agents.verify.figures import Figure, figures
 from agents.verify.negation import alike, root
+from agents.verify.numerals import units
 from agents.verify.parsed_text import names
 
 SAME_TALK = 0.34
@@ -185,6 +186,9 @@ def answers(
     )
     if share(asked, near) < (OF_THE_MATTER if question.kind in reader.PAIRED and question.names else NEARLY_ALL):
         return False
+    unnamed = question.names and not reader.names_held(question, reader.stems_of(quote))
+    if unnamed and question.kind == "other" and len(asked) == 1:
+        return False  # a word in common, on a page about the same thing
     said_before = " ".join(lead)
     new = frozenset(word for word in question.matter if not lead or not share(frozenset({word}), said_before))
     if lead and not new and question.kind == "who":
@@ -193,6 +197,7 @@ def answers(
     return any(
         (question.kind in reader.PAIRED or share(new, f"{above} {sentence}") >= OF_THE_MATTER)
         and _has_kind(question, sentence)
+        and _says_how_many(question, sentence)
         for sentence in _sentences(quote)
     )
 
@@ -233,6 +238,22 @@ def _has_kind(question: reader.Question, quote: str) -> bool:
         said_so = listed("differ_asked").search(quote) and listed("cause").search(quote)
         return bool(said_so) or _tells_two_ways(quote)
     return question.kind not in {"who", "where"} or not quote.isascii() or _names_another(question, quote)
+
+
+def _says_how_many(question: reader.Question, quote: str) -> bool:
+    """Tell a number of the things asked for from one of others, or a third of each."""
+    if question.kind != "figure" or not listed("count_asked").search(question.text):
+        return True
+    found = figures(quote, _language(quote), False)
+    return any(_counts(one, question, quote) for one in found if not one.weak)
+
+
+def _counts(figure: Figure, question: reader.Question, quote: str) -> bool:
+    if figure.unit:  # 9 m² answer where square metres are asked for
+        named = f" {' '.join(words(question.text))} "
+        return any(one.name == figure.unit and f" {said} " in named for said, one in units().items())
+    things = frozenset(map(root, figure.nouns)) or _roots(quote)
+    return figure.kind != "fraction" and not things.isdisjoint(question.matter)
 
 
 def _tells_two_ways(quote: str) -> bool:

@@ -18,10 +18,12 @@ from agents.core.time_policy import LATE_SEARCH_SHARE
 from agents.offline.questions import asks_for_facts, asks_for_figures, is_named, parts_of
 from agents.research.reading.answering import Told, beside_the_point, is_about, leads_to, settled_by
 from agents.research.reading.hold_extraction import SourceGiven
+from agents.research.reading.nearest import MOST_LOOKED_THROUGH, Nearest, nearest
 from agents.research.reading.read_sources import SourceDone, SourcesDone
 from agents.research.reading.searching import LeafGiven, Searches, search_for, sub_questions, teller
 from agents.research.run_context import Listed, RunContext
 from agents.research.steering import STOPPED
+from agents.roles import EXTRACTOR
 from agents.search.scope_filter import ruled_out
 
 CALLS_AT_ONCE = 6
@@ -105,9 +107,14 @@ async def run_leaf(context: RunContext, ctx: Ctx, given: LeafGiven) -> Finding:
     elif not facts:
         tell(status, note)
     stood_in = next((one.stood_in for one in done if one.stood_in), "")
+    near = Nearest()
+    cards = tuple(one.card for one in done if one.card)[:MOST_LOOKED_THROUGH]
+    if cards and not cut and not (facts and context.models[EXTRACTOR.name].reasons):
+        quoted = tuple(fact.quote for fact in facts)
+        near = await ctx.call("nearest", "0", nearest, context, cards, asked, quoted, gives=Nearest, pool="local")
     return Finding(
         path=ctx.path, title=leaf.title, role="leaf", status=status, note=note, facts=facts, sources=sources,
-        rejected=rejected, searches=found.records, attempts=attempts,
+        rejected=rejected, near=near.passages, searches=found.records, attempts=attempts,
         ended="stopped" if STOPPED in cut else "", asked=asked, engine_note=stood_in if facts else "",
         insights=tuple(one.reading.insights for one in done if one.reading.insights is not None),
         problems=(*problems, *failed_searches(ctx.path, found.records)), **spent(ctx, started),
