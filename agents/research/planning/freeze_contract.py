@@ -137,8 +137,9 @@ def make_contract(
         plans = (plans[0].model_copy(update={"assumptions": (*plans[0].assumptions, IN_ENGLISH)}), *plans[1:])
     caps, queries = caps_of(brief, means.limits), len(brief.queries)
     # A tier's challenge gets what its leaves leave over; a mode's has a part of its own.
-    kept_back = KEPT_BACK if challenge and brief.tier is None else 0
-    searches, sources = (max(1, cap // queries - kept_back) for cap in (caps.searches, caps.sources))
+    kept_back = KEPT_BACK if challenge and brief.tier is None else (0, 0)
+    pairs = zip((caps.searches, caps.sources), kept_back, strict=True)
+    searches, sources = (max(1, cap // queries - kept) for cap, kept in pairs)
     exist = min(caps.sources, len(brief.files)) if set(retrievers) == {FILES_NAME} else caps.sources
     plans = tuple(fitted(plan, searches, sources, exist) for plan in plans)
     if pace.call_s is not None and caps.minutes is not None and smaller:
@@ -165,7 +166,7 @@ def cost_unheld(means: Means, models: Iterable[str], usd: float | None) -> Said:
 
 
 IN_ENGLISH = "The report is written in English: none can be written in the language of the question yet."
-KEPT_BACK = 3
+KEPT_BACK = (3, 2)
 """Searches and sources of a query that its first leaves leave to the search for counter-evidence."""
 MOST_SOURCES = 8
 """Sources of one leaf: what it does not need is there for later rounds."""
