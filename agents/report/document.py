@@ -17,8 +17,8 @@ from agents.report.references import linked, shortened
 from agents.report.wording import Wording
 from agents.report.write_markdown import document_markdown
 
-MAX_NEAR = 5
-"""Passages that come nearest, at most."""
+MAX_NEAR, NEAR_BESIDE = 5, 3
+"""Passages that come nearest, at most: where nothing was found, and beside what answers in part."""
 MAX_SUMMARY = 5
 """Sentences of a summary that code puts together, at most."""
 MAX_STATED, MATTERS = 5, 0.5
@@ -229,7 +229,7 @@ class _Report:
             composer.prose(prose, level=level + 1)
             composer.own(*self._other_side(start))
             if any(one.section in ("", node.title) and one.status != "answered" for one in self.truth.answers):
-                composer.own(*self._near(node))
+                composer.own(*self._near(node, most=NEAR_BESIDE))
         elif not node.children:
             note = self._note(node) if node.status in ("failed", "stopped", "partial") else ""
             said = words.section_missing.format(note=_sentence(note)) if note else words.section_empty
@@ -248,7 +248,7 @@ class _Report:
         composer.own(*introduced(words.rejected, making.rejected_lines()))
         composer.own(paragraph(words.nothing_next))
 
-    def _near(self, *nodes: Finding) -> Sequence[Block]:
+    def _near(self, *nodes: Finding, most: int = MAX_NEAR) -> Sequence[Block]:
         """Quote what comes nearest to a question that nothing answers, as that: nothing rests on it."""
         opens, closes = self.words.quotes
         lines = (
@@ -256,7 +256,7 @@ class _Report:
             for node in nodes
             for one in node.near
         )
-        return introduced(self.words.nearest, islice(dict.fromkeys(lines), MAX_NEAR))
+        return introduced(self.words.nearest, islice(dict.fromkeys(lines), most))
 
     # ---- grade, limits, tags
 

@@ -13,6 +13,7 @@ from agents.contracts.finding import NearPassage
 from agents.contracts.frozen import Frozen
 from agents.contracts.sources import SourceCard
 from agents.core.port import computed
+from agents.nlp.lang import spans
 from agents.nlp.similarity import closeness, direction
 from agents.nlp.tokens import content_words
 from agents.offline.ranking import is_heading, is_order, plain
@@ -21,8 +22,8 @@ from agents.research.run_context import RunContext
 SHOWN = 5
 MOST_LOOKED_THROUGH = 20
 """Documents, those that a search put first."""
-LONGEST = 600
-"""Characters of a passage."""
+LONGEST = 360
+"""Characters of a passage: its nearest sentence, with what stands beside it."""
 MOST_READ = 60_000
 """Characters of a document that are looked through."""
 MEANT = 0.6
@@ -30,6 +31,7 @@ MEANT = 0.6
 OF_HEADING, OF_TITLE = 0.7, 0.4
 """What a word counts that only the heading above a passage has, or the title of its document."""
 _BLANK = re.compile(r"\n\s*\n")
+_ITEM = re.compile(r"[|•*–-]|\(?\w{1,3}[.)]\s|.* \| ")
 
 
 class Nearest(Frozen):
@@ -75,19 +77,41 @@ def near_passages(
         for score, (one, *_) in zip(by_words, found, strict=True)
     ]
     order = sorted(range(len(found)), key=lambda at: (-scores[at], at))
-    return tuple(found[at][0] for at in order[:SHOWN] if by_words[at] > 0)
+    nearest = (found[at][0] for at in order[:SHOWN] if by_words[at] > 0)
+    terms = frozenset(wanted)
+    return tuple(one.model_copy(update={"words": _shortened(one.words, terms)}) for one in nearest)
 
 
 def _passages(text: str) -> list[tuple[str, str]]:
-    """Cut a text at its blank lines, each passage with the heading above it; rows of a table by themselves, with its head."""
+    """Cut a text at its blank lines, each passage with the heading above it; items of a list and rows by themselves."""
     found: list[tuple[str, str]] = []
     heading = ""
     for block in _BLANK.split(text[:MOST_READ]):
-        lines = [line for line in block.split("\n") if line.strip()]
+        lines = [line.strip() for line in block.split("\n") if line.strip()]
         if len(lines) == 1 and is_heading(lines[0]):
             heading = plain(lines[0])
             continue
-        for words in lines if lines and all("|" in line for line in lines) else [" ".join(map(str.strip, lines))]:
+        for words in lines if lines and all(map(_ITEM.match, lines)) else [" ".join(lines)]:
             if words and not is_order(words):
-                found.append((heading, words[:LONGEST]))
+                found.append((heading, words))
     return found
+
+
+def _shortened(words: str, wanted: frozenset[str]) -> str:
+    """Cut a long passage down to its sentence that shares most with the questions, and its neighbours."""
+    if len(words) <= LONGEST:
+        return words
+    sentences = spans(words)
+    shares = [len(wanted.intersection(content_words(words[one.start : one.end]))) for one in sentences]
+    first = last = shares.index(max(shares))
+    while True:
+        wider = [(first, min(last + 1, len(sentences) - 1)), (max(0, first - 1), last)]
+        fits = [
+            (one, other)
+            for one, other in wider
+            if (one, other) != (first, last) and sentences[other].end - sentences[one].start <= LONGEST
+        ]
+        if not fits:
+            break
+        first, last = fits[0]
+    return words[sentences[first].start : sentences[last].end][:LONGEST].strip()
