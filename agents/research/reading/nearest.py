@@ -8,6 +8,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 
 from agents.contracts.finding import NearPassage
 from agents.contracts.frozen import Frozen
@@ -26,6 +27,8 @@ LONGEST = 360
 """Characters of a passage: its nearest sentence, with what stands beside it."""
 MOST_READ = 60_000
 """Characters of a document that are looked through."""
+MOST_WEIGHED = 60
+"""Passages, those that share most words, whose meaning is weighed."""
 MEANT = 0.6
 """What closeness in meaning adds, beside words in common."""
 OF_HEADING, OF_TITLE = 0.7, 0.4
@@ -71,14 +74,15 @@ def near_passages(
         )
 
     by_words = [shares(held, head, title) for _, held, head, title in found]
-    asked, most = direction(" ".join(questions)), max(by_words, default=0.0)
-    scores = [
-        score + MEANT * most * max(0.0, closeness(asked, direction(one.words)))
-        for score, (one, *_) in zip(by_words, found, strict=True)
-    ]
-    order = sorted(range(len(found)), key=lambda at: (-scores[at], at))
-    nearest = (found[at][0] for at in order[:SHOWN] if by_words[at] > 0)
-    terms = frozenset(wanted)
+    order = [at for at in sorted(range(len(found)), key=lambda at: (-by_words[at], at)) if by_words[at] > 0]
+    asked, most, terms = direction(" ".join(questions)), max(by_words, default=0.0), frozenset(wanted)
+    # Both cost more than all else: the meaning of a passage is weighed, and its form looked at, where it may be shown.
+    scores = {
+        at: by_words[at] + MEANT * most * max(0.0, closeness(asked, direction(found[at][0].words)))
+        for at in order[:MOST_WEIGHED]
+    }
+    ranked = (found[at][0] for at in sorted(scores, key=lambda at: (-scores[at], at)))
+    nearest = islice((one for one in ranked if not is_order(one.words)), SHOWN)
     return tuple(one.model_copy(update={"words": _shortened(one.words, terms)}) for one in nearest)
 
 
@@ -92,7 +96,7 @@ def _passages(text: str) -> list[tuple[str, str]]:
             heading = plain(lines[0])
             continue
         for words in lines if lines and all(map(_ITEM.match, lines)) else [" ".join(lines)]:
-            if words and not is_order(words):
+            if words:
                 found.append((heading, words))
     return found
 
