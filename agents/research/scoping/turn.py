@@ -18,8 +18,9 @@ from agents.core.errors import BadRequest, ModelError, NotFeasible, StepFailed
 from agents.core.events import Charged, Event, Noted, RoleAsked
 from agents.core.port import Ctx, together
 from agents.core.role import OnText, RoleAnswer
-from agents.nlp.tokens import language_of
+from agents.nlp.tokens import content_words, language_of
 from agents.offline.questions import asks, asks_for_facts
+from agents.offline.terms import names
 from agents.report.wording import report_language
 from agents.research.planning.drafting import draft_plans
 from agents.research.planning.freeze_contract import CapOverrides, caps_of
@@ -144,13 +145,19 @@ def _code_verdict(query: Query, max_depth: int, *, padded: bool) -> Query:
 
 
 def _within(query: Query, before: Sequence[Query], said: str) -> Query:
-    """Keep limits and parts of a query, which no model is shown: what the user answered where it was too broad is a limit."""
+    """Keep limits and parts of a query, which no model is shown: what the user answered where it was too broad is a limit.
+
+    A mere yes, or words of nothing that the question is about, limit nothing.
+    """
     if same := [one for one in before if one.text == query.text]:
         kept = {name: getattr(query, name) or getattr(same[0], name) for name in ("scope_limits", "sub_topics")}
         return query.model_copy(update=kept)
     broad = [one for one in before if not one.feasible]
     if query.scope_limits or not broad or asks(said) or len(said.split()) > MAX_LIMIT:
         return query
+    talked = (query.text, *(part for one in broad for part in (one.text, one.reason, *one.suggested_split)))
+    if not (names(said) or set(content_words(said)) & set(content_words(" ".join(talked)))):
+        return query.model_copy(update={"scope_limits": broad[0].scope_limits})
     return query.model_copy(update={"scope_limits": (*broad[0].scope_limits, said.strip(" .!,;"))})
 
 
