@@ -235,7 +235,9 @@ def contract_card(shown: ShowContract, words: ChatTexts) -> Props:
         # Languages that a report can be asked for in; edits are read by their English names.
         "languages": english.languages, "language": english.language_name(brief.language),
         "caution": words("caution") if brief.query_type == "medical_legal_financial" else "",
-        "queries": _queries(brief.queries),
+        "queries": _queries(brief.queries), "kind": words(f"kind_{brief.query_type}"),
+        "agreed": [limit for query in brief.queries for limit in query.scope_limits],
+        "assumed": [words.said(one) for plan in contract.plans for one in plan.assumptions],
         "trees": [_item(plan.root, str(number) if several else "", words) for number, plan in plans],
         # What figures rest on is told in English.
         "forecast": [{"name": one.name, "value": figure(one), "basis": one.basis if in_english else ""} for one in lines],

@@ -378,6 +378,19 @@ parts.ContractCard =
             editable={editable}
           />,
         ]);
+      const bound = [
+        [t('Kind'), p.kind],
+        [t('Agreed'), p.agreed],
+        [t('Assumed'), p.assumed],
+      ].filter(([, said]) => has(said));
+      bound.forEach(([name, said]) =>
+        rows.push([
+          name,
+          <span key={name} dir="auto">
+            {[].concat(said).join('; ')}
+          </span>,
+        ]),
+      );
       if (has(p.language))
         rows.push([
           t('Language'),

@@ -20,7 +20,7 @@ from agents.contracts.contract import ForecastLine, Query, Turn
 from agents.contracts.plan import Leaf, TaskSpec
 from agents.contracts.sources import CorpusSurvey, DocumentNote
 from agents.research.planning.forecast import PastRun
-from agents.research.planning.freeze_contract import Means, cost_unheld
+from agents.research.planning.freeze_contract import IN_ENGLISH, Means, cost_unheld
 from agents.research.scoping.turn import ScopingState
 from agents.search.searcher import SAMPLE_NAME
 from tests.scripts import QUERY
@@ -104,6 +104,15 @@ async def test_the_contract_card_says_what_the_phrase_binds(talker):
     assert [child["n"] for child in card["trees"][0]["children"]] == ["1", "2", "3"]
     assert card["caps"]["rounds"] == 3
     assert "invented" in card["sample"]
+    assert (card["kind"], card["agreed"], card["assumed"]) == ("statistics", [], [])
+
+    query = contract.brief.queries[0].model_copy(update={"scope_limits": ("only since 2015",)})
+    limited = contract.brief.model_copy(update={"queries": (query,)})
+    plan = contract.plans[0].model_copy(update={"assumptions": (IN_ENGLISH,)})
+    bound = contract.model_copy(update={"brief": limited, "plans": (plan,)})
+    card = contract_card(shown._replace(contract=bound), ChatTexts("de"))
+    assert (card["kind"], card["agreed"]) == ("Statistik", ["only since 2015"])
+    assert len(card["assumed"]) == 1
     assert contract_card(shown, ChatTexts())["sample"] is None
     assert card["likely_time"]
     assert card["likely_cost"] == ""  # not known, and so not zero
