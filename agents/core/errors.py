@@ -191,6 +191,11 @@ class StepFailed(DossierError):
         self.key, self.failure, self.type, self.fault = key, failure, failure.type, failure.fault
         self.notice, self.retryable, self.reason = failure.notice, failure.retryable, failure.reason
 
+    @property
+    def is_unread(self) -> bool:
+        """Whether it is a page that could not be read, and none that a limit left out."""
+        return self.type == "SourceError" and self.fault != "ruled_out"
+
     def problem(self) -> Problem:
         """Write it as a failure that was survived."""
         return Problem(where=self.key, type=self.type, message=self.notice, retryable=self.retryable)

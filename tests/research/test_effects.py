@@ -328,7 +328,10 @@ async def test_what_a_sweep_chose_is_shown_with_its_tags_and_why(bench):
     [
         ("Only the ferries of Orvane, since 2015.", ("Only the ferries of Orvane, since 2015",)),
         ("Without Norway", ("Without Norway",)),
-        *((said, ()) for said in ("Yes please", "sounds good, go on", "No idea, you choose", "Das zweite, bitte", "OK")),
+        *(
+            (said, ())
+            for said in ("Yes please", "sounds good, go on", "No idea, you choose", "Das zweite, bitte", "OK")
+        ),
     ],
 )
 async def test_what_a_user_answers_to_a_broad_question_is_a_limit_that_the_planner_and_the_report_are_told(

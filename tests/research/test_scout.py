@@ -5,6 +5,7 @@ from pydantic import ValidationError
 
 from agents.contracts.fact import ExtractionInput
 from agents.contracts.plan import Leaf, LeafBudget
+from agents.contracts.report import Actual
 from agents.contracts.sources import (
     Candidate,
     Hit,
@@ -16,7 +17,9 @@ from agents.contracts.sources import (
     SourceTags,
 )
 from agents.core.errors import ModelError
+from agents.core.events import PageCount
 from agents.offline.judgements import scout
+from agents.report.document import build
 from agents.research.reading.scout_sweep import NOT_REACHED
 from agents.research.reading.shortlisting import WeighedCandidate, domain_of, fed, recency_of, shortlist
 from tests.scripted_search import ScriptedSearcher
@@ -73,6 +76,12 @@ class Swept:
         self.outcome = await self.work.run(BRIEF, record=record)
         self.children = {child.title: child for child in self.outcome.findings[0].children}
         return self.outcome
+
+    def actual(self):
+        pages = PageCount()
+        for told in self.work.last.events:
+            pages.take(told.event)
+        return Actual(pages_fetched=pages.fetched)
 
 
 async def test_a_discovery_leaf_gives_a_curated_list_with_facts_and_a_section(bench):
@@ -368,3 +377,25 @@ async def test_a_judgement_of_no_candidate_is_asked_for_again(bench):
 
     assert swept.children["Sources"].status == "done"
     assert sum(isinstance(request.given, ScoutInput) for request in swept.work.model.asked) == 2
+
+
+async def test_every_page_that_a_sweep_and_the_search_against_claims_have_read_is_counted_and_named(bench):
+    """A page that the sweep had read and ranked below, or that said nothing of a claim, was in no count and no list."""
+    documents = {
+        **WORLD,
+        **{
+            f"https://{letter}x.example/closures": (
+                f"Closures {letter}",
+                f"The Orvane ferry line was closed on {day} days in the winter of 19{day}.",
+            )
+            for day, letter in enumerate("abcdefgh", start=70)
+        },
+    }
+    swept = Swept(bench, documents)
+    outcome = await swept.run()
+
+    made = build("a" * 32, outcome, swept.actual(), engine="scripted", reasons=True).methodology
+    ranked = {one.url for one in swept.children["Sources"].shortlist.rejected if one.reason.startswith("ranked below")}
+    assert ranked
+    assert ranked <= {one.url for one in made.sources_rejected}
+    assert made.sources_read == len(set(swept.searcher.read_urls)) == swept.actual().pages_fetched

@@ -7,7 +7,7 @@ from agents.contracts.fact import Fact, PointedFact
 from agents.contracts.finding import Finding, Problem, SearchRecord
 from agents.contracts.frozen import Frozen, Said
 from agents.contracts.plan import PlannedClaim
-from agents.contracts.sources import Hit, SourceCard
+from agents.contracts.sources import Hit, RejectedSource, Source, SourceCard
 from agents.contracts.verification import (
     Attack,
     Challenge,
@@ -18,14 +18,14 @@ from agents.contracts.verification import (
     StanceNote,
 )
 from agents.core.errors import StepFailed
-from agents.core.events import ClaimWeighed, SourceRead
+from agents.core.events import ClaimWeighed, SourceRead, SourceRejected
 from agents.core.port import Ctx
 from agents.nlp.lang import spans
 from agents.offline.judgements import challenge as searches_against
 from agents.offline.questions import asks_for_facts, names_held, stems_of
 from agents.research.challenge import claim_ledger as ledger
 from agents.research.reading.hold_extraction import fact_of
-from agents.research.reading.leaf import spent
+from agents.research.reading.leaf import READ_FOR_NOTHING, spent
 from agents.research.reading.searching import Setting, search_all, teller
 from agents.research.run_context import RunContext, asked
 from agents.roles import CHALLENGER, STANCE_JUDGE
@@ -78,6 +78,8 @@ class ClaimFound(Frozen):
     searches: tuple[SearchRecord, ...] = ()
     read: tuple[str, ...] = ()
     """Addresses that were fetched for it; those that the run had read already cost nothing of its sources."""
+    rejected: tuple[RejectedSource, ...] = ()
+    """Those of them that say nothing of its subject, or could not be read."""
     problems: tuple[Problem, ...] = ()
     checked: bool = True
     """False where looking into it failed."""
@@ -131,11 +133,15 @@ async def run_challenge(context: RunContext, ctx: Ctx, given: ChallengeGiven) ->
         done.append(ledger.settled(claim, stances, of_claim, cards, one.counter, known, checked=one.checked))
         ctx.emit(f"claim:{claim.id}", ClaimWeighed(node=given.finding.path, claim=done[-1].claim))
     problems += (*failed, *(problem for one in found for problem in one.problems))
+    sources = {card.id: card for one in done for card in one.sources}
+    idle = (card for one in found for card in one.cards if card.id not in sources)
+    of_none = (RejectedSource(url=card.url, title=card.title, reason=READ_FOR_NOTHING, read=True) for card in idle)
+    rejected = {one.url: one for one in (*of_none, *(source for one in found for source in one.rejected))}
     finding = Finding(
         path=ctx.path, title=LABEL, role="challenge", status="done" if not problems else "partial",
         note=Said("{n} of its steps failed", n=len(problems)) if problems else Said(),
         facts=tuple({fact.id: fact for one in done for fact in one.facts}.values()),
-        sources=tuple({card.id: card for one in done for card in one.sources}.values()),
+        sources=tuple(sources.values()), rejected=tuple(rejected.values()),
         searches=tuple(record for one in found for record in one.searches), problems=problems,
         **spent(ctx, started),
     )  # fmt: skip
@@ -247,14 +253,24 @@ async def run_claim(context: RunContext, ctx: Ctx, given: ClaimGiven) -> ClaimFo
     found = ClaimFound()
     if cards:
         found = await ctx.call("picked", "0", _picked, context, cards, claim, gives=ClaimFound, pool="local")
+    node, about, rejected = ctx.path.rsplit("/", 1)[0], {card.id for card in found.cards}, list[RejectedSource]()
     for card in found.cards:
         count = sum(fact.source_id == card.id for fact in found.facts)
-        ctx.emit(f"read:{card.id}", SourceRead(node=ctx.path.rsplit("/", 1)[0], source=card, facts=count))
+        ctx.emit(f"read:{card.id}", SourceRead(node=node, source=card, facts=count))
+    for (url, *_), one in zip(items, fetched, strict=True):
+        if isinstance(one, SourceCard) and one.id not in about:
+            rejected.append(RejectedSource(url=url, title=one.title, reason=READ_FOR_NOTHING, read=True))
+            ctx.emit(f"rejected:{one.id}", SourceRejected(node=node, url=url, reason=READ_FOR_NOTHING, page="read"))
+        elif isinstance(one, StepFailed) and one.type == "SourceError":
+            why = one.reason or Said(one.notice)
+            rejected.append(RejectedSource(url=url, reason=why))
+            refused = SourceRejected(node=node, url=url, reason=why, page="empty" if one.is_unread else "")
+            ctx.emit(f"rejected:{Source.id_of(url)}", refused)
     searched = tuple(record.text for record in made.records if not record.failed and record.text != claim)
     failed = (one for one in fetched if isinstance(one, StepFailed) and one.type != "SourceError")
     return found.model_copy(
         update={"counter": CounterSearch(queries=searched, read=len(found.cards)), "searches": made.records,
-                "read": tuple(url for url, *_ in items),
+                "read": tuple(url for url, *_ in items), "rejected": tuple(rejected),
                 "problems": tuple(one.problem() for one in failed)}
     )  # fmt: skip
 

@@ -194,9 +194,8 @@ async def run_source(context: RunContext, ctx: Ctx, given: SourceGiven) -> Sourc
         elif one.type in CUT:
             raise one
         else:
-            unread = one.type == "SourceError" and one.fault != "ruled_out"
-            refused = _refused(ctx, leaf, url, one, "empty" if unread else "")
-            done[url] = refused.model_copy(update={"unread": unread, "given_up": one.fault == "given_up"})
+            refused = _refused(ctx, leaf, url, one, "empty" if one.is_unread else "")
+            done[url] = refused.model_copy(update={"unread": one.is_unread, "given_up": one.fault == "given_up"})
     batches = batched(list(cards.values()))
     extracting = [(batch[0].id, context, batch, given, deadline) for batch in batches]
     extracted = await ctx.fan("extract", extract, extracting, gives=Extracted)

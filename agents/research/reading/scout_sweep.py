@@ -130,9 +130,9 @@ class _Sweep:
             if isinstance(one, StepFailed) and one.type in CUT:
                 self.cut.add(one.type)
             elif isinstance(one, StepFailed):
-                if (is_refusal := one.type == "SourceError") and one.fault != "ruled_out":
-                    self.empty.add(hit.url)
-                self._reject(hit, one.failure.message.removeprefix(f"{hit.url}: ") if is_refusal else one.notice)
+                self.empty |= {hit.url} if one.is_unread else set()
+                message = one.failure.message.removeprefix(f"{hit.url}: ")
+                self._reject(hit, message if one.type == "SourceError" else one.notice)
             else:
                 self.cards[hit.url] = one
 
@@ -254,10 +254,9 @@ class _Sweep:
         if not facts:
             self._tell(status, note)
         unused = tuple(
-            RejectedSource(url=one.url, title=one.title, reason=one.why, read=one.reason == choice.UNANSWERING)
+            RejectedSource(url=one.url, title=one.title, reason=one.why, read=one.url in self.cards)
             for one in chosen.rejected
-            if (one.url not in self.cards or one.reason == choice.UNANSWERING)
-            and one.reason not in (NOT_REACHED, OUT_OF_TIME)
+            if one.reason not in (NOT_REACHED, OUT_OF_TIME)
         )
         update: dict[str, object] = {
             "ended": "stopped" if STOPPED in self.cut else "", "facts": facts, "sources": sources, "rejected": unused,
