@@ -413,6 +413,8 @@ export const WORDS = {
     'None found.': 'Nichts gefunden.',
     'qualifies it': 'schränkt ein',
     'Counter-search: {queries}, {n} found.': 'Gegensuche: {queries}, {n} gefunden.',
+    'Nothing was searched for against it.': 'Dagegen wurde nicht gesucht.',
+    'Counter-search: {queries}, nothing to the point.': 'Gegensuche: {queries}, nichts dazu gefunden.',
     'Counter-search: {queries}, nothing further.': 'Gegensuche: {queries}, nichts Weiteres.',
     'Confidence {n}.': 'Sicherheit {n}.',
     'Confidence {n} of 100: support of the claims, statements verified, {a} of {m} answered.':

@@ -353,11 +353,13 @@ def claims_table(claims: Iterable[Claim], cards: Iterable[SourceCard], words: Wo
         against, counter = claim.said("contradicts", "qualifies"), claim.counter_search
         # A reader must see by what words a claim is contradicted or qualified.
         quoted = f": {opening}{shortened(against[0].quote)}{closing}" if against and against[0].quote else ""
-        searched = said.found if counter.found else said.nothing if counter.was_made else said.not_searched
+        in_vain = words.statuses["empty"] if counter.queries else said.not_searched
+        searched = said.nothing if counter.was_made else in_vain
+        searched = said.found.format(n=counter.found) if counter.found else searched
         sure = "–" if claim.confidence is None else words.number(claim.confidence)
         pro, contra = who(claim.said("supports")), who(against) + quoted
         verdict = words.claim_verdicts[claim.verdict]
-        rows.append((claim.text, verdict, sure, pro, contra, searched.format(n=counter.found)))
+        rows.append((claim.text, verdict, sure, pro, contra, searched))
     head = (said.claim, said.verdict, said.sure, said.pro, said.against, said.counter)
     return table(head, ("", "", "right", "", "", ""), rows)
 

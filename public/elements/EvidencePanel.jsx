@@ -234,12 +234,16 @@ parts.EvidencePanel =
               found = cs && (Array.isArray(cs.found) ? cs.found.length : cs.found);
             const conf = has(c.confidence) ? Math.round(c.confidence <= 1 ? c.confidence * 100 : c.confidence) : null;
             const foot = [
-              cs
-                ? t(found ? 'Counter-search: {queries}, {n} found.' : 'Counter-search: {queries}, nothing further.', {
-                    queries: plural(queries || 0, 'search', 'searches'),
-                    n: found,
-                  })
-                : '',
+              !queries
+                ? t('Nothing was searched for against it.')
+                : t(
+                    found
+                      ? 'Counter-search: {queries}, {n} found.'
+                      : cs.read
+                        ? 'Counter-search: {queries}, nothing further.'
+                        : 'Counter-search: {queries}, nothing to the point.',
+                    { queries: plural(queries, 'search', 'searches'), n: found },
+                  ),
               conf !== null ? t('Confidence {n}.', { n: conf }) : '',
               c.note || '',
             ]

@@ -26,6 +26,8 @@ from agents.contracts.verification import (
 )
 from agents.core.errors import SourceError
 from agents.report.document import build
+from agents.report.methodology import claims_table
+from agents.report.wording import wording
 from agents.research.challenge.claim_ledger import ClaimDone, Thresholds, gates
 from agents.research.pipeline import Means
 from agents.research.writing import truthful
@@ -211,7 +213,15 @@ async def test_that_nothing_was_found_passes_only_where_hits_about_the_subject_w
     outcome = await bench(searcher=Quiet(WORLD), means=Means(thresholds=least)).run()
 
     assert all(claim.counter_search.queries for claim in outcome.truth.claims)
-    assert any("counter-evidence was not searched for" in line for line in outcome.truth.shortfalls) is quiet
+    said = "the search for counter-evidence found nothing to read"
+    assert any(said in line for line in outcome.truth.shortfalls) is quiet
+    assert not any("counter-evidence was not searched for" in line for line in outcome.truth.shortfalls)
+    cells = {
+        "".join(part.text for part in row[-1].inline)
+        for row in claims_table(outcome.truth.claims, (), wording("en")).rows
+    }
+    assert ("nothing to the point was found" in cells) is quiet
+    assert "not searched" not in cells
 
 
 async def test_copies_of_one_text_count_once(bench):

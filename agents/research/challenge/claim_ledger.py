@@ -355,11 +355,14 @@ def short_of(done: ClaimDone, wanted: Thresholds) -> tuple[str, ...]:
     """Say what one claim lacks; empty when it passes."""
     evidence, origins = len(done.claim.evidence), done.origins
     least, domains = wanted.min_evidence_per_claim, wanted.min_distinct_domains_per_claim
+    counter = done.claim.counter_search
+    unsought = wanted.require_counter_evidence and not counter.was_made
     lacks = {
         "it was not checked": done.claim.verdict == "not_checked",
         f"{evidence} of {least} pieces of evidence": evidence < least,
         f"{origins} of {domains} independent sources": origins < domains,
-        "counter-evidence was not searched for": wanted.require_counter_evidence and not done.claim.counter_search.was_made,
+        "counter-evidence was not searched for": unsought and not counter.queries,
+        "the search for counter-evidence found nothing to read": unsought and bool(counter.queries),
     }  # fmt: skip
     return tuple(text for text, holds in lacks.items() if holds)
 
