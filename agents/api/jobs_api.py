@@ -26,10 +26,11 @@ from agents.jobs.changes import Steered, reach_of
 from agents.jobs.job import Job, orchestrator
 from agents.memory.knowledge import forget_with
 from agents.report.earlier import known_lines
-from agents.report.wording import report_language
+from agents.report.wording import base_language, languages, report_language
 from agents.research.planning.freeze_contract import usual_minutes
 from agents.research.scoping.authorization import minutes_of
 from agents.research.scoping.turn import ScopingState, agreed, checked, seeds_in
+from agents.research.steering import bound_by, together
 from agents.team import Team
 
 PAGE, MOST = 50, 200  # jobs listed at a time when no other number is asked for, and at most
@@ -48,6 +49,9 @@ async def brief_of(team: Team, sent: JobRequest) -> contracts.Brief:
     texts = [checked(text) for text in (sent.queries or [sent.query or ""])]
     if len({text.casefold() for text in texts}) < len(texts):
         raise BadRequest("Two of the queries are the same. Leave one out.")
+    if sent.language and base_language(sent.language) not in languages():
+        form = "No report is written in “{language}” yet; there are: {known}."
+        raise BadRequest(form, language=sent.language, known=", ".join(languages()))
     usual = usual_minutes(team.settings.max_execution_time_s, sent.complexity_tier)
     minutes = usual if sent.time is None else minutes_of(str(sent.time))
     # Taken as they are; the plan that the job drafts is held against the bounds by code.
@@ -63,6 +67,9 @@ async def brief_of(team: Team, sent: JobRequest) -> contracts.Brief:
         date_from=dates.from_, date_to=dates.to, seed_urls=tuple(url for text in texts for url in seeds_in(text)),
         max_cost_usd=team.settings.max_cost_usd, today=team.today(),
     )  # fmt: skip
+    together(
+        contracts.Narrowing(), bound_by(brief)
+    )  # limits that leave nothing would only be found out by finding nothing
     if team.engine.reasons:
         return brief
     talks = await asyncio.gather(*(team.scope(ScopingState(), text) for text in texts))

@@ -181,7 +181,7 @@ def together(old: Narrowing, new: Narrowing) -> Narrowing:
         raise BadRequest(f"This run has {old.seconds / 60:g} min in all; that adds time. Nothing was changed.")
     seconds = min((one for one in (old.seconds, new.seconds) if one is not None), default=None)
     both = Narrowing.model_validate({**_both(old, new), "seconds": seconds})
-    if both.date_from and both.date_to and both.date_from > both.date_to:
+    if both.date_from and both.date_to and both.date_from[: len(both.date_to)] > both.date_to:
         raise BadRequest(f"That leaves no dates: {both.date_from} is after {both.date_to}. Nothing was changed.")
     if both.domains and all(any(within(one, gone) for gone in both.exclude_domains) for one in both.domains):
         raise BadRequest("That leaves no domain to search. Nothing was changed.")

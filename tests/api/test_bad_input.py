@@ -79,6 +79,25 @@ async def test_a_wrong_job_is_refused_in_one_shape(site, http, body):
     assert not site.team.jobs.of("local")
 
 
+@pytest.mark.parametrize(
+    ("limits", "why"),
+    [
+        ({"dates": {"from": "2024", "to": "2020-05"}}, "That leaves no dates"),
+        ({"domains": ["a.example", "-a.example"]}, "That leaves no domain to search"),
+        ({"language": "tlh"}, "No report is written in “tlh” yet"),
+    ],
+)
+async def test_what_could_only_find_nothing_or_would_be_written_otherwise_is_refused_at_once(site, http, limits, why):
+    answer = await http.post("/research/jobs", json={"query": TASK, **limits})
+    assert answer.status_code == 422
+    assert why in answer.json()["error"]["message"]
+
+
+async def test_a_year_may_end_what_a_month_of_it_begins(site, http):
+    limits = {"dates": {"from": "2024-05", "to": "2024"}, "language": "fr-CA"}
+    assert (await http.post("/research/jobs", json={"query": TASK, **limits})).status_code == 202
+
+
 async def test_an_unknown_field_is_said_and_not_ignored(site, http):
     error = (await http.post("/run", json={"task": TASK, "max_rounds": 3})).json()["error"]
     assert error["message"] == "max_rounds: there is no such field"
