@@ -264,8 +264,8 @@ async def run_claim(context: RunContext, ctx: Ctx, given: ClaimGiven) -> ClaimFo
         elif isinstance(one, StepFailed) and one.type == "SourceError":
             why = one.reason or Said(one.notice)
             rejected.append(RejectedSource(url=url, reason=why))
-            refused = SourceRejected(node=node, url=url, reason=why, page="empty" if one.is_unread else "")
-            ctx.emit(f"rejected:{Source.id_of(url)}", refused)
+            # No page of a sub-question: those are asked for again, and told as retries.
+            ctx.emit(f"rejected:{Source.id_of(url)}", SourceRejected(node=node, url=url, reason=why))
     searched = tuple(record.text for record in made.records if not record.failed and record.text != claim)
     failed = (one for one in fetched if isinstance(one, StepFailed) and one.type != "SourceError")
     return found.model_copy(
