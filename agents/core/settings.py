@@ -94,8 +94,7 @@ class Settings(BaseSettings):
     memory: bool = Field(True, alias="DOSSIER_MEMORY")
     """Keep what research found out and ask it before the web, per user; false switches the knowledge base off."""
     embedder: str = Field("", alias="DOSSIER_EMBEDDER")
-    """Embedding model of the knowledge base, as `provider/model`, or `onnx:FOLDER` (the `onnx` extra). Default: a table
-    that ships."""
+    """Embedding model of the knowledge base, as `provider/model`, or `onnx:FOLDER`. Default: a table that ships."""
     qdrant_url: str = Field("", alias="DOSSIER_QDRANT_URL")
     """Qdrant server for the knowledge base (the `qdrant` extra). Default: where the jobs are: data folder or database."""
     qdrant_key: SecretStr = Field(SecretStr(""), alias="DOSSIER_QDRANT_KEY")

@@ -139,11 +139,6 @@ def prepare() -> None:
         raise ConfigError(f"SSL_CERT_FILE: {own} holds no certificates in PEM form.") from error
 
 
-def keep_silent() -> None:
-    """Before it is loaded, keep the ONNX runtime from reporting its use to its makers, as its builds do on every system."""
-    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
-
-
 def proxies() -> dict[str, str]:
     """Give the proxies that are set, by the name of their variable; addresses without a scheme are HTTP."""
     found = urllib.request.getproxies()

@@ -4,15 +4,13 @@ An embedding model in the ONNX format, run in this process: a folder with `model
 """
 
 import asyncio
-import math
-from array import array
 from collections.abc import Sequence
 from pathlib import Path
 
-from agents.core import transport
 from agents.core.errors import ConfigError, ModelError
 from agents.llm.litellm_model import embed_texts
 from agents.memory.knowledge import Embedder, MemoryDown
+from agents.nlp.meaning import SentenceModel, as_bytes
 from agents.nlp.similarity import DIMENSIONS, TABLE, direction
 
 EMBED_S = 20.0  # seconds that a model of a provider gets for one batch
@@ -56,14 +54,6 @@ def embedder_of(name: str) -> Embedder:
     return LiteLLMEmbedder(name) if name else StaticEmbedder()
 
 
-def as_bytes(vector: Sequence[float]) -> bytes:
-    """Write a vector as signed bytes, the largest part ±127; empty for one without direction."""
-    largest = max(map(abs, vector), default=0.0)
-    if not largest or not math.isfinite(largest):
-        return b""
-    return array("b", [round(127 * one / largest) for one in vector]).tobytes()
-
-
 def signs(vector: bytes) -> bytes:
     """Give the signs of a direction as bits: two texts that point the same way differ in few of them."""
     bits = "".join("01"[0 < one < 128] for one in vector)
@@ -83,61 +73,24 @@ def cosines(vector: bytes, rows: Sequence[tuple[int, bytes]]) -> dict[int, float
     return dict(zip((n for n, _ in alike), near.tolist(), strict=True))
 
 
-LONGEST = 256  # tokens of a text that are read: more than any fact has
-AT_ONCE = 16  # texts of one call: more take memory and no less time
-
-
 class OnnxEmbedder:
-    """Sentence transformers as they are commonly exported: the mean of the last layer over the words.
+    """A sentence transformer of one's own, as they are commonly exported.
 
     Raises:
         ConfigError: the packages or the files are missing, or the model is none of that kind.
     """
 
-    dimensions = 0
-
     def __init__(self, folder: Path) -> None:
-        transport.keep_silent()
         try:
-            import numpy
-            import onnxruntime
-            from tokenizers import Tokenizer
-        except ImportError as error:
-            raise ConfigError("DOSSIER_EMBEDDER=onnx:… needs the extra: pip install '.[onnx]'.") from error
-        model, words = folder / "model.onnx", folder / "tokenizer.json"
-        try:
-            self.id = f"onnx:{folder.name}:{model.stat().st_size}"
-            onnxruntime.disable_telemetry_events()  # of builds for Windows, which look for no variable
-            options = onnxruntime.SessionOptions()
-            options.intra_op_num_threads = 1  # a search shall not take the machine from the research beside it
-            self._session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
-            self._tokenizer = Tokenizer.from_file(str(words))
-            self._tokenizer.enable_truncation(LONGEST)
-            self._tokenizer.enable_padding()
-            self._numpy, self._takes = numpy, {one.name for one in self._session.get_inputs()}
-            self._embedded(["a text"])  # its size is known from now on
+            self.id = f"onnx:{folder.name}:{(folder / 'model.onnx').stat().st_size}"
+            self._model = SentenceModel(folder)
+            self.dimensions = len(self._model.directions(["a text"])[0])
         except Exception as error:
             # Both libraries raise whatever their native halves do.
             raise ConfigError(f"DOSSIER_EMBEDDER: the model in {folder} can't be used: {error}") from error
 
     async def embed(self, texts: Sequence[str]) -> list[bytes]:
         try:
-            return await asyncio.to_thread(self._embedded, texts)
+            return await asyncio.to_thread(self._model.directions, texts)
         except Exception as error:
             raise MemoryDown(f"the embedding model {self.id} gave no answer: {error}") from error
-
-    def _embedded(self, texts: Sequence[str]) -> list[bytes]:
-        found: list[bytes] = []
-        for at in range(0, len(texts), AT_ONCE):
-            read = self._tokenizer.encode_batch(list(texts[at : at + AT_ONCE]))
-            given = {
-                "input_ids": self._numpy.array([one.ids for one in read], dtype="int64"),
-                "attention_mask": self._numpy.array([one.attention_mask for one in read], dtype="int64"),
-                "token_type_ids": self._numpy.array([one.type_ids for one in read], dtype="int64"),
-            }
-            (last, *_) = self._session.run(None, {name: given[name] for name in self._takes if name in given})
-            mask = given["attention_mask"][:, :, None]
-            means = (last * mask).sum(axis=1) / mask.sum(axis=1).clip(min=1) if last.ndim == 3 else last
-            self.dimensions = int(means.shape[1])
-            found += [as_bytes(mean.tolist()) for mean in means]
-        return found

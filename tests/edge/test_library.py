@@ -340,3 +340,16 @@ async def test_what_only_means_something_alike_and_shares_no_word_is_not_found(o
     library = open_library({"a.md": HERON, "b.md": BARGE})
 
     assert await found(library, "ornithology waterfowl") == []
+
+
+async def test_of_many_documents_one_that_answers_in_other_words_is_put_before_those_that_share_its_own(open_library):
+    files = {f"choir{n}.md": f"The music of choir {n} was made for the hall.\n" for n in range(7)}
+    files |= {
+        f"hall{n}.md": f"Hall {n} is of wood" + ", of stone and of glass" * 9 + (", for music.\n" if n < 4 else ".\n")
+        for n in range(20)
+    }
+    files["rules.md"] = "In this house no music may be made by anybody between one and three, nor after ten at night.\n"
+
+    names = await found(open_library(files), "When may no music be made?", max_results=3)
+
+    assert names[0] == "rules.md"

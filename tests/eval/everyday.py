@@ -7,7 +7,6 @@ quoted: as an answer, or among the passages that come nearest.
 
 from pathlib import Path
 
-from agents.contracts.report import ReportDocument
 from agents.core.settings import Settings
 from tests.eval.citation_sets import Answered, plain_words, researched, team_over
 from tests.eval.labelled_sets import Row, Variant, load, mean
@@ -30,24 +29,25 @@ async def run(path: Path, settings: Settings, variant: Variant) -> tuple[list[Ro
 def row_of(row: Row, answer: Answered) -> Row:
     """Hold what came of a question against what its papers say."""
     report = answer.report
-    shown, quoted = _texts(report) if report else ("", "")
-    parts = [[f" {plain_words(text)} " for text in alternatives] for alternatives in row["answers"]]
+    quotes = [quote.text for reference in report.references for quote in reference.quotes] if report else []
+    quoted = [f" {plain_words(text)} " for text in quotes]
+    shown = [*quoted, *(f" {plain_words(sentence.text)} " for sentence in report.sentences)] if report else []
+    parts = row["answers"]
     return {
         "id": row["id"],
         "question": row["question"],
         "kind": row["kind"],
         "grade": report.grade if report else "refused",
-        "quoted": bool(parts) and all(any(one in quoted for one in part) for part in parts),
-        "shown": bool(parts) and all(any(one in shown for one in part) for part in parts),
+        "quoted": bool(parts) and all(any(_stands(one, quoted) for one in part) for part in parts),
+        "shown": bool(parts) and all(any(_stands(one, shown) for one in part) for part in parts),
         "problem": answer.problem,
     }
 
 
-def _texts(report: ReportDocument) -> tuple[str, str]:
-    """Give all words of a report, and those that it quotes as evidence."""
-    quoted = " ".join(quote.text for reference in report.references for quote in reference.quotes)
-    shown = " ".join((quoted, *(sentence.text for sentence in report.sentences)))
-    return f" {plain_words(shown)} ", f" {plain_words(quoted)} "
+def _stands(answer: str, texts: list[str]) -> bool:
+    """Tell whether one of the texts holds an answer; of a row of a table its cells, also where each is named by its column."""
+    cells = [f" {words} " for cell in answer.split("|") if (words := plain_words(cell).strip())]
+    return any(all(cell in text for cell in cells) for text in texts)
 
 
 def summed(rows: list[Row]) -> Row:

@@ -1,47 +1,51 @@
-"""The table of meanings: what points the same way, and what it must not be asked."""
+"""The model of sentences that ships knows a question in other words than its answer's; without it, words go on alone."""
 
-import subprocess
 import sys
 
-import pytest
+from agents.nlp.meaning import SHIPPED, meaning, shipped
+from agents.nlp.similarity import closeness
+from agents.research.reading.nearest import near_passages
 
-from agents.nlp.similarity import DIMENSIONS, closeness, direction
-
-SAYING = "The doctor treated her patients for free."
-
-
-@pytest.mark.parametrize(
-    ("near", "far"),
-    [
-        ("The physician cared for the ill without payment.", "The train to the coast was late again."),
-        ("A medic gave treatment at no charge.", "Copper was mined in the hills until 1912."),
-    ],
+CURFEW = "Instruments may not be played between one and three in the afternoon, nor after ten at night."
+OTHERS = (
+    "At home games the club sells tea and cake at the gate.",
+    "The violin maker in Mill Street repairs bows and sells strings.",
+    "Home contents insurance covers theft from a locked house.",
 )
-def test_other_words_for_the_same_point_nearer_than_another_matter(near, far):
-    asked = direction(SAYING)
-    assert closeness(asked, direction(near)) > closeness(asked, direction(far)) + 0.1
+PAGES = [(f"Page {at}", f"library:///{at}.md", text) for at, text in enumerate((*OTHERS, CURFEW))]
+QUESTION = "At what hours is practising the violin at home forbidden?"
 
 
-def test_a_direction_is_a_small_thing_of_one_size():
-    assert len(direction(SAYING)) == DIMENSIONS
-    assert closeness(direction(SAYING), direction(SAYING)) == pytest.approx(1.0)
-    assert direction(SAYING) == direction("THE DOCTOR TREATED HER PATIENTS FOR FREE.")
+def test_an_answer_in_other_words_is_nearer_than_words_in_common():
+    near = [closeness(meaning(QUESTION), meaning(text)) for text in (CURFEW, OTHERS[0], OTHERS[2])]
+
+    assert near[0] == max(near)
 
 
-@pytest.mark.parametrize("text", ["", "   ", "湖の水位は下がった", "x" * 5_000])
-def test_what_the_table_does_not_hold_has_no_direction_and_is_near_to_nothing(text):
-    assert direction(text) == b""
-    assert closeness(direction(text), direction(SAYING)) == 0.0
+def test_what_a_text_means_does_not_hang_on_what_is_read_beside_it():
+    model = shipped()
+    alone, (beside, _) = model.directions([CURFEW]), model.directions([CURFEW, " ".join(OTHERS)])
+
+    assert closeness(alone[0], beside) > 0.99
+    assert len(beside) == 384
 
 
-def test_accents_and_odd_signs_do_no_harm():
-    assert closeness(direction("café naïve"), direction("cafe naive")) == pytest.approx(1.0)
-    assert direction("\x00\ud800 café \U0001f600")
+def test_where_no_package_runs_the_model_words_go_on_alone(monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+
+    assert shipped.__wrapped__() is None
 
 
-def test_the_table_is_read_on_first_use_and_not_at_import():
-    code = (
-        "import agents.search.index, agents.nlp.similarity as m; assert m._loaded.cache_info().currsize == 0;"
-        "m.direction('x'); assert m._loaded.cache_info().currsize == 1"
+def test_a_question_in_a_language_the_model_was_not_made_for_is_weighed_by_its_words():
+    page = (
+        "Hausordnung",
+        "library:///h.md",
+        "Zwischen 13 und 15 Uhr darf nicht musiziert werden.\n\nHunde an die Leine.",
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+    assert near_passages([page], ["Wann darf man nicht musizieren?"])[0].words.startswith("Zwischen 13 und 15 Uhr")
+
+
+def test_the_model_ships_with_its_licence():
+    assert {"model.onnx", "tokenizer.json"} <= {one.name for one in SHIPPED.iterdir()}
+    assert (SHIPPED.parent / "LICENSE-all-MiniLM-L6-v2.txt").is_file()

@@ -7,7 +7,8 @@ code can't tell, so nothing rests on these: no sentence cites them, and they rai
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import islice
 
 from agents.contracts.finding import NearPassage
@@ -15,8 +16,9 @@ from agents.contracts.frozen import Frozen
 from agents.contracts.sources import SourceCard
 from agents.core.port import computed
 from agents.nlp.lang import spans
+from agents.nlp.meaning import meaning
 from agents.nlp.similarity import closeness, direction
-from agents.nlp.tokens import content_words
+from agents.nlp.tokens import content_words, language_of
 from agents.offline.ranking import is_heading, is_order, plain
 from agents.research.run_context import RunContext
 
@@ -29,8 +31,8 @@ MOST_READ = 60_000
 """Characters of a document that are looked through."""
 MOST_WEIGHED = 60
 """Passages, those that share most words, whose meaning is weighed."""
-MEANT = 0.6
-"""What closeness in meaning adds, beside words in common."""
+MEANT, MEANT_BY_WORDS = 3.0, 0.6
+"""What closeness in meaning adds beside words in common: as the model that ships reads it, and as its words add up."""
 OF_HEADING, OF_TITLE = 0.7, 0.4
 """What a word counts that only the heading above a passage has, or the title of its document."""
 _BLANK = re.compile(r"\n\s*\n")
@@ -57,33 +59,42 @@ def near_passages(
     """Choose among the passages of documents, each given with title and address, those that share most with the questions."""
     told = [" ".join(quote.split()) for quote in quoted]
     found = [
-        (NearPassage(title=title, url=url, words=words), Counter(content_words(words)), set(content_words(head)), title)
+        (NearPassage(title=title, url=url, words=words), Counter(content_words(words)), head)
         for title, url, text in texts
         for head, words in _passages(text)
         if not any(quote in words for quote in told)
     ]
     wanted = {word for question in questions for word in content_words(question)}
-    spread = Counter(word for _, held, *_ in found for word in wanted & held.keys())
+    spread = Counter(word for _, held, _ in found for word in wanted & held.keys())
     rare = {word: math.log(1 + len(found) / (1 + spread[word])) for word in sorted(wanted)}
-    titled = {title: set(content_words(title)) for title, *_ in texts}
 
-    def shares(held: Counter[str], head: set[str], title: str) -> float:
-        return sum(
-            much * max(held[word] / (held[word] + 0.4), OF_HEADING * (word in head), OF_TITLE * (word in titled[title]))
-            for word, much in rare.items()
-        )
+    @cache
+    def worth(text: str, much: float) -> Mapping[str, float]:
+        return dict.fromkeys(content_words(text), much)
 
-    by_words = [shares(held, head, title) for _, held, head, title in found]
+    def shares(passage: NearPassage, held: Counter[str], head: str) -> float:
+        above = {**worth(passage.title, OF_TITLE), **worth(head, OF_HEADING)}
+        return sum(much * max(held[word] / (held[word] + 0.4), above.get(word, 0)) for word, much in rare.items())
+
+    by_words = [shares(*one) for one in found]
     order = [at for at in sorted(range(len(found)), key=lambda at: (-by_words[at], at)) if by_words[at] > 0]
-    asked, most, terms = direction(" ".join(questions)), max(by_words, default=0.0), frozenset(wanted)
     # Both cost more than all else: the meaning of a passage is weighed, and its form looked at, where it may be shown.
-    scores = {
-        at: by_words[at] + MEANT * most * max(0.0, closeness(asked, direction(found[at][0].words)))
-        for at in order[:MOST_WEIGHED]
-    }
+    weighed = order[:MOST_WEIGHED]
+    alike = meant(
+        " ".join(questions), [f"{found[at][0].title}: {found[at][2]}. {found[at][0].words}" for at in weighed]
+    )
+    scores = {at: by_words[at] / by_words[order[0]] + close for at, close in zip(weighed, alike, strict=True)}
     ranked = (found[at][0] for at in sorted(scores, key=lambda at: (-scores[at], at)))
-    nearest = islice((one for one in ranked if not is_order(one.words)), SHOWN)
-    return tuple(one.model_copy(update={"words": _shortened(one.words, terms)}) for one in nearest)
+    nearest = list(islice((one for one in ranked if not is_order(one.words)), SHOWN))
+    return tuple(one.model_copy(update={"words": _shortened(one.words, " ".join(questions))}) for one in nearest)
+
+
+def meant(question: str, texts: Sequence[str]) -> list[float]:
+    """Say how near each text comes to a question in meaning, as that counts beside the words they share."""
+    read, counts = (
+        (meaning, MEANT) if language_of(question) == "en" and meaning(question) else (direction, MEANT_BY_WORDS)
+    )
+    return [counts * max(0.0, closeness(read(question), read(one))) for one in texts]
 
 
 def _passages(text: str) -> list[tuple[str, str]]:
@@ -101,13 +112,17 @@ def _passages(text: str) -> list[tuple[str, str]]:
     return found
 
 
-def _shortened(words: str, wanted: frozenset[str]) -> str:
-    """Cut a long passage down to its sentence that shares most with the questions, and its neighbours."""
+def _shortened(words: str, question: str) -> str:
+    """Cut a long passage down to its sentence that comes nearest, and its neighbours."""
     if len(words) <= LONGEST:
         return words
     sentences = spans(words)
-    shares = [len(wanted.intersection(content_words(words[one.start : one.end]))) for one in sentences]
-    first = last = shares.index(max(shares))
+    said = [words[one.start : one.end] for one in sentences]
+    wanted = frozenset(content_words(question))
+    shared = [len(wanted.intersection(content_words(one))) for one in said]
+    most = max(shared) or 1
+    near = [share / most + close for share, close in zip(shared, meant(question, said), strict=True)]
+    first = last = near.index(max(near))
     while True:
         wider = [(first, min(last + 1, len(sentences) - 1)), (max(0, first - 1), last)]
         fits = [
