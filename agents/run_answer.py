@@ -59,8 +59,9 @@ def answer(team: Team, job: Job) -> AgentResponse:
     good = (one for one in document.sentences if one.verdict not in {"unsupported", "contradicted"})
     carrying = {number for sentence in good for number in sentence.citations}
     actual, references, plan = document.methodology.actual, document.references, RunPlan.of(job)
+    sent_back = (job.summary().note or job.blocked_reason) if job.blocked_reason == "needs_rework" else ""
     metadata = RunMetadata(
-        grade=document.grade, grade_reasons=document.grade_reasons, language=document.language,
+        grade=document.grade, grade_reasons=document.grade_reasons, sent_back=sent_back, language=document.language,
         query_type=document.query_type, verifiable_ratio=document.verifiable_ratio,
         timestamp=datetime.now(UTC).isoformat(timespec="seconds"),
         model=team.engine.name, job_id=job.id,

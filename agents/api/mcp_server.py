@@ -53,6 +53,7 @@ class ResearchResult(BaseModel):
     confidence: float
     sources: list[dict[str, object]] = Field(description="Sources that passed verification, with the quoted words.")
     insufficient: bool = Field(description="A bound or the time ended it while the answer was not sufficient.")
+    sent_back: str = Field(description="Why the judge sent the report back; empty where it did not.")
     job_id: str
 
 
@@ -206,7 +207,7 @@ def mcp_server(team: Team, owner: str) -> "FastMCP[object]":
         return ResearchResult(
             report=made.final_answer, summary=made.summary, grade=made.metadata.grade, confidence=made.confidence,
             sources=[one.model_dump(mode="json", exclude_none=True) for one in made.sources],
-            insufficient=made.insufficient_termination, job_id=made.metadata.job_id,
+            insufficient=made.insufficient_termination, sent_back=made.metadata.sent_back, job_id=made.metadata.job_id,
         )  # fmt: skip
 
     async def search(query: str, max_results: int = 8) -> SearchResults:

@@ -166,7 +166,7 @@ async def completions(sent: ChatRequest, owner: Owner, site: Here, request: Requ
     choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
     ours = {
         "confidence": made.confidence, "grade": made.metadata.grade, "iterations": made.iterations,
-        "degraded_mode": made.degraded_mode, "job_id": job.id,
+        "degraded_mode": made.degraded_mode, "sent_back": made.metadata.sent_back, "job_id": job.id,
     }  # fmt: skip
     whole = {"choices": [choice], "usage": _usage(job, made), "dossier": ours}
     return JSONResponse(_head(job, sent.model, "chat.completion") | whole)

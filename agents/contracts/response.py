@@ -98,6 +98,8 @@ class RunMetadata(Frozen):
     """The plan as it was carried out."""
     grade: Grade
     grade_reasons: tuple[str, ...] = ()
+    sent_back: str = ""
+    """Why the judge sent the report back, where one is required; empty where it did not."""
     language: str
     query_type: QueryType
     seconds: float

@@ -71,7 +71,13 @@ async def test_what_the_judge_sends_back_answers_run_and_is_released_over_http(s
         assert answer.status_code == 200, answer.text
         job_id = answer.json()["metadata"]["job_id"]
         assert answer.json()["final_answer"]
+        asked = {"model": "research-simple", "messages": [{"role": "user", "content": TASK}]}
+        completion = (await asyncio.wait_for(http.post("/v1/chat/completions", json=asked), 60)).json()
         described = (await http.get(f"/research/jobs/{job_id}")).json()
+        # Whoever waits for the answer is told, too, and why.
+        assert "claims were settled" in described["metadata"]["note"]
+        assert answer.json()["metadata"]["sent_back"] == described["metadata"]["note"]
+        assert completion["dossier"]["sent_back"] == described["metadata"]["note"]
         assert (described["status"], described["blocked_reason"]) == ("blocked", "needs_rework")
         assert described["report"] is not None
 
