@@ -4,8 +4,7 @@ import ctypes
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import hypot
-from typing import Literal
+from math import ceil, hypot
 
 import pypdfium2  # type: ignore[import-untyped]
 import pypdfium2.raw as raw  # type: ignore[import-untyped]
@@ -15,15 +14,15 @@ from agents.nlp.tokens import one_line
 from agents.web.pdf_layout import Word
 from agents.web.pdf_tables import Rule
 
+_GRID = 2  # points, by which it is told whether letters lie over one another
+_MOST_LAYERS = 4  # of them
 _SPECK = 1.5  # points of a letter that nobody can read
-_FAINT = 12  # of 255, what parts ink from nothing
-_NEAR = 24  # of 255, what parts a colour from the one that it lies on
-_STROKED, _WITH_STROKE, _INVISIBLE = 1, {2, 5, 6}, {3, 7}  # ways of drawing letters
-_PLAIN = 20  # parts of a shape that fills its box: a rectangle, with round corners or without
-_SCALE = 2  # pixels of a point, where a page is drawn
+_NEAR = 16  # of 255, what parts a colour from the one that it lies on; thin letters are drawn paler than they are
+_MOST_PIXELS = 2_000  # on each side of a page that is drawn
 _BOX = 6  # parts of a rectangle
 _BAR = 2.5  # points of height of a line
-_MAX_SHAPES = 400  # of a page; maps and charts have thousands, of which the largest are kept
+_MOST_PARTS = 400  # of a path that is looked through for lines; maps and charts have thousands
+_MOST_RULES = 4_000
 _MAX_DEPTH = 4
 _RAISED = 0.22  # of the size, how far above the baseline a figure of a font's own raised ones begins
 _LOWERED = -0.06
@@ -31,52 +30,33 @@ _LOW = 0.55  # of the size, the height of such a figure at most
 
 Box = tuple[float, float, float, float]
 Style = tuple[float, float]
-Colour = tuple[int, int, int]
-
-
-@dataclass(frozen=True)
-class _Shape:
-    """Something drawn that may lie under letters, over them or through them."""
-
-    at: int
-    """Its place in the order of drawing."""
-    kind: Literal["picture", "plain", "frame", "other"]
-    box: Box
-    colour: Colour | None
-    opaque: bool
 
 
 @dataclass(frozen=True)
 class _Ink:
     size: float
     baseline: float
-    colour: Colour | Literal["none"] | None
-    at: int
     font: int
-    clip: Box | None
-    """What of the page it is cut to."""
-    veiled: bool
-    """It is drawn with a mask, or as a part of something that is."""
 
 
 class Look:
     """How the characters of a page are set, and whether a reader sees them.
 
-    Not seen are words without ink, in the colour of what they lie on, off the page, under something, or as small as specks.
-    Characters that are drawn together are set alike, so that each group is looked at once.
+    A page is drawn with its letters and without them: where both are alike, there is a word that nobody sees, whether it
+    has no ink or the colour of its ground, lies under something or on a layer that is switched off. Letters that lie over
+    one another are drawn apart.
     """
 
-    def __init__(self, page: pypdfium2.PdfPage, text_page: pypdfium2.PdfTextPage, *, has_layers: bool = False) -> None:
+    def __init__(self, page: pypdfium2.PdfPage, text_page: pypdfium2.PdfTextPage) -> None:
         self._page, self._text_page = page, text_page
         self._edges: Box = page.get_bbox()
         self._known: dict[int, _Ink] = {}
-        self._order: dict[int, tuple[int, Box | None, bool]] = {}
-        self._has_layers = has_layers
-        self._shapes: list[_Shape] = []
-        self.bars: list[Box] = []
-        """Level lines."""
+        self._texts: dict[int, tuple[raw.FPDF_PAGEOBJECT, Box, int]] = {}
+        """Letters that are drawn together, by their address: with the place that they take, and their layer."""
+        self._taken: list[set[tuple[int, int]]] = [set()]
+        self._pictured = 0.0  # square points of pictures
         self.rules: tuple[list[Rule], list[Rule]] = [], []
-        """All level and all upright lines, of frames too."""
+        """All level and all upright lines."""
         self._look_through()
 
     def set(self, at: int, letter: str = "") -> Style:
@@ -98,130 +78,110 @@ class Look:
         return self._of(at).font
 
     def shows(self, at: int, word: Word) -> bool:
-        """Tell whether a reader sees a word that begins at this character, and not as struck."""
-        left, bottom, right, top = self._edges
-        if word.right < left or word.left > right or word.top < bottom or word.bottom > top:
+        """Tell whether a reader sees a word that begins at this character, and not as struck.
+
+        The letters below a scanned page say what it shows.
+        """
+        if word.top - word.bottom < _SPECK or self.is_struck(word):
             return False
-        ink = self._of(at)
-        if word.top - word.bottom < _SPECK or self.is_struck(word) or (ink.clip and not _holds(ink.clip, word)):
-            return False
-        around = [shape for shape in self._shapes if _holds(shape.box, word)]
-        is_unsure = self._has_layers or ink.veiled or any(shape.kind == "frame" for shape in around)
-        if is_unsure and not self._is_drawn(word):
-            return False
-        over = [shape for shape in around if shape.at > ink.at and shape.opaque]
-        if ink.colour == "none" or any(shape.kind == "picture" for shape in over):
-            return self._is_scan and not any(shape.kind == "plain" for shape in over)
-        if over:
-            return False
-        under = max((shape for shape in around if shape.at < ink.at), key=lambda shape: shape.at, default=None)
-        ground = (255, 255, 255) if under is None else under.colour
-        if ink.colour is None or ground is None:
-            return True
-        return any(abs(a - b) >= _NEAR for a, b in zip(ink.colour, ground, strict=True))
+        thing = raw.FPDFText_GetTextObject(self._text_page, at)
+        _, _, layer = self._texts.get(_address(thing), (None, None, 0))
+        return self._is_drawn((word.left, word.bottom, word.right, word.top), layer) or self._is_scan
 
     @cached_property
     def _is_scan(self) -> bool:
-        """Tell a page that is a picture, with letters below it or without ink on it: what a scan says."""
-        pictures = [shape for shape in self._shapes if shape.kind == "picture"]
-        if sum(_area(shape.box) for shape in pictures) < 0.5 * _area(self._edges):
-            return False
-        marks = [self._of(at) for at in range(raw.FPDFText_CountChars(self._text_page))]
-        last = max((shape.at for shape in pictures), default=0)
-        return 2 * sum(ink.colour == "none" or ink.at < last for ink in marks) > len(marks)
+        """Tell a page that is a picture, with letters below it or without ink on it."""
+        left, bottom, right, top = self._edges
+        is_picture = self._pictured >= 0.5 * (right - left) * (top - bottom)
+        return is_picture and 2 * sum(self._is_drawn(*one) for _, *one in self._texts.values()) < len(self._texts)
 
     def through(self, word: Word) -> list[tuple[float, float]]:
         """Give from where to where lines are drawn through a word."""
         size = word.size or word.top - word.bottom
         low, high = word.baseline + 0.15 * size, word.baseline + 0.5 * size
+        levels = self.rules[0]
         return [
-            (left, right)
-            for left, bottom, right, top in self.bars
-            if low <= (bottom + top) / 2 <= high and left < word.right and right > word.left
+            (one[1], one[2]) for one in levels if low <= one[0] <= high and one[1] < word.right and one[2] > word.left
         ]
-
-    @cached_property
-    def _picture(self) -> tuple[bytes, int, int]:
-        """The page as a viewer draws it, in grey, with its layers: its bytes, their number in a row, and of rows."""
-        drawn = self._page.render(scale=_SCALE, grayscale=True)
-        return bytes(drawn.buffer), drawn.stride, drawn.height
-
-    def _is_drawn(self, word: Word) -> bool:
-        """Tell a word that a viewer draws: of a layer that is switched on, or in a frame."""
-        pixels, stride, height = self._picture
-        left, _, _, top = self._edges
-        first, last = (max(0, int((edge - left) * _SCALE)) for edge in (word.left, word.right))
-        rows = range(max(0, int((top - word.top) * _SCALE)), min(height, int((top - word.bottom) * _SCALE) + 1))
-        seen = [pixels[row * stride + first : row * stride + min(last + 1, stride)] for row in rows]
-        return max(map(max, filter(None, seen)), default=0) - min(map(min, filter(None, seen)), default=0) > _NEAR
 
     def is_struck(self, word: Word) -> bool:
         """Tell a word with a line through all of it."""
         width = word.right - word.left
         return any(min(right, word.right) - max(left, word.left) > 0.9 * width for left, right in self.through(word))
 
+    @cached_property
+    def _drawings(self) -> tuple[float, int, list[memoryview]]:
+        """The page as a viewer draws it: pixels of a point, bytes of a row, without its letters and with those of each layer."""
+        scale = min(1, _MOST_PIXELS / max(self._page.get_size()))
+        drawn = []
+        for layer in range(-1, len(self._taken)):
+            for thing, _, own in self._texts.values():
+                raw.FPDFPageObj_SetIsActive(thing, own == layer)
+            drawn.append(self._page.render(scale=scale, rotation=-self._page.get_rotation() % 360))
+        return scale, drawn[0].stride, [memoryview(one.buffer).cast("B") for one in drawn]
+
+    def _is_drawn(self, box: Box, layer: int) -> bool:
+        """Tell whether the letters of a layer can be told in a box from what they lie on."""
+        scale, stride, (empty, *written) = self._drawings
+        edge, _, _, top = self._edges
+        first, last = (3 * max(0, int((side - edge) * scale)) for side in (box[0], box[2]))
+        for row in range(max(0, int((top - box[3]) * scale)), int((top - box[1]) * scale) + 1):
+            place = slice(row * stride + first, row * stride + min(last + 3, stride))
+            one, other = written[layer][place], empty[place]
+            if one != other and any(abs(a - b) >= _NEAR for a, b in zip(one, other, strict=True)):
+                return True
+        return False
+
     def _of(self, at: int) -> _Ink:
         thing = raw.FPDFText_GetTextObject(self._text_page, at)
-        address = ctypes.addressof(thing.contents) if thing else -at
+        address = _address(thing) or -at
         if address not in self._known:
-            self._known[address] = self._looked_at(at, thing, address)
+            matrix, across, up = raw.FS_MATRIX(), ctypes.c_double(), ctypes.c_double()
+            raw.FPDFText_GetMatrix(self._text_page, at, matrix)
+            raw.FPDFText_GetCharOrigin(self._text_page, at, across, up)
+            size = raw.FPDFText_GetFontSize(self._text_page, at) * hypot(matrix.c, matrix.d)
+            font = raw.FPDFTextObj_GetFont(thing) if thing else None
+            number = ctypes.addressof(font.contents) if font else 0
+            self._known[address] = _Ink(round(size, 2), round(up.value, 2), number)
         return self._known[address]
 
-    def _looked_at(self, at: int, thing: raw.FPDF_PAGEOBJECT, address: int) -> _Ink:
-        matrix, across, up = raw.FS_MATRIX(), ctypes.c_double(), ctypes.c_double()
-        raw.FPDFText_GetMatrix(self._text_page, at, matrix)
-        raw.FPDFText_GetCharOrigin(self._text_page, at, across, up)
-        size = raw.FPDFText_GetFontSize(self._text_page, at) * hypot(matrix.c, matrix.d)
-        mode = raw.FPDFTextObj_GetTextRenderMode(thing) if thing else 0
-        ask = raw.FPDFText_GetStrokeColor if mode == _STROKED else raw.FPDFText_GetFillColor
-        parts = [ctypes.c_uint() for _ in range(4)]
-        colour: Colour | Literal["none"] | None = None
-        if mode in _INVISIBLE:
-            colour = "none"
-        elif mode not in _WITH_STROKE and ask(self._text_page, at, *parts):
-            red, green, blue, alpha = (part.value for part in parts)
-            colour = "none" if alpha < _FAINT else (red, green, blue)
-        font = raw.FPDFTextObj_GetFont(thing) if thing else None
-        order, clip, veiled = self._order.get(address, (0, None, False))
-        return _Ink(
-            round(size, 2),
-            round(up.value, 2),
-            colour,
-            order,
-            ctypes.addressof(font.contents) if font else 0,
-            clip,
-            veiled,
-        )
-
     def _look_through(self) -> None:
-        """Note the order in which letters and shapes are drawn."""
+        """Note the letters and lines of a page, and how much of it are pictures."""
         things = _things(raw.FPDFPage_CountObjects, raw.FPDFPage_GetObject, self._page)
-        for at, (thing, kind, moved, is_veiled) in enumerate(things, start=1):
+        for thing, kind, moved in things:
+            edges = [ctypes.c_float() for _ in range(4)]
+            raw.FPDFPageObj_GetBounds(thing, *edges)
+            left, bottom, right, top = (edge.value for edge in edges)
+            box = moved.on_rect(left, bottom, right, top) if moved else (left, bottom, right, top)
             if kind == raw.FPDF_PAGEOBJ_TEXT:
-                self._order[ctypes.addressof(thing.contents)] = at, _clip_of(thing, moved), is_veiled
-            elif kind in {raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING}:
-                edges = [ctypes.c_float() for _ in range(4)]
-                raw.FPDFPageObj_GetBounds(thing, *edges)
-                left, bottom, right, top = (edge.value for edge in edges)
-                box = left, bottom, right, top
-                self._note(at, thing, kind, moved.on_rect(*box) if moved else box)
-                self._rule(thing, moved, (right - left, top - bottom))
-        if len(self._shapes) > _MAX_SHAPES:
-            self._shapes.sort(key=lambda one: -_area(one.box))
-            del self._shapes[_MAX_SHAPES:]
+                self._texts[_address(thing)] = thing, box, self._layer(box)
+            elif kind == raw.FPDF_PAGEOBJ_IMAGE:
+                self._pictured += (box[2] - box[0]) * (box[3] - box[1])
+            elif kind == raw.FPDF_PAGEOBJ_PATH:
+                self._rule(thing, moved, min(right - left, top - bottom))
         for at in range(raw.FPDFPage_GetAnnotCount(self._page)):
             mark = raw.FPDFPage_GetAnnot(self._page, at)
             if raw.FPDFAnnot_GetSubtype(mark) == raw.FPDF_ANNOT_STRIKEOUT:
-                self.bars += _crossed(mark)
+                self.rules[0].extend(_crossed(mark))
             raw.FPDFPage_CloseAnnot(mark)
 
-    def _rule(self, thing: raw.FPDF_PAGEOBJECT, moved: PdfMatrix | None, size: tuple[float, float]) -> None:
+    def _layer(self, box: Box) -> int:
+        """Give the first layer in which nothing else takes the place of letters yet."""
+        height = round((box[1] + box[3]) / 2 / _GRID)
+        places = {(height, at) for at in range(ceil(box[0] / _GRID), int(box[2] / _GRID))}
+        free = (at for at, taken in enumerate(self._taken) if taken.isdisjoint(places))
+        layer = next(free, min(len(self._taken), _MOST_LAYERS - 1))
+        self._taken += [set()] * (layer == len(self._taken))
+        self._taken[layer] |= places
+        return layer
+
+    def _rule(self, thing: raw.FPDF_PAGEOBJECT, moved: PdfMatrix | None, size: float) -> None:
         """Note the straight lines of a path."""
         count, filled, stroked = raw.FPDFPath_CountSegments(thing), ctypes.c_int(), ctypes.c_int()
         raw.FPDFPath_GetDrawMode(thing, filled, stroked)
-        if filled.value and not stroked.value and count <= _BOX and min(size) > _BAR:
+        if filled.value and not stroked.value and count <= _BOX and size > _BAR:
             return  # the ground of a cell, or of a whole row
-        if not 1 < count <= _MAX_SHAPES or sum(map(len, self.rules)) > 10 * _MAX_SHAPES:
+        if not 1 < count <= _MOST_PARTS or sum(map(len, self.rules)) > _MOST_RULES:
             return
         matrix, across, up, before = _matrix_of(thing, moved), ctypes.c_float(), ctypes.c_float(), (0.0, 0.0)
         for n in range(count):
@@ -235,80 +195,22 @@ class Look:
                 self.rules[1].append((left, low, high))
             before = point
 
-    def _note(self, at: int, thing: raw.FPDF_PAGEOBJECT, kind: int, box: Box) -> None:
-        if kind == raw.FPDF_PAGEOBJ_IMAGE:
-            self._shapes.append(_Shape(at, "picture", box, None, not raw.FPDFPageObj_HasTransparency(thing)))
-            return
-        filled, stroked = ctypes.c_int(1), ctypes.c_int()
-        if kind == raw.FPDF_PAGEOBJ_PATH:
-            raw.FPDFPath_GetDrawMode(thing, filled, stroked)
-            is_line = box[3] - box[1] <= _BAR and box[2] - box[0] > 3
-            if is_line and (filled.value or stroked.value):
-                self.bars.append(box)
-        if not filled.value or box[3] - box[1] <= _BAR:
-            return
-        parts = [ctypes.c_uint() for _ in range(4)]
-        known = kind == raw.FPDF_PAGEOBJ_PATH and raw.FPDFPageObj_GetFillColor(thing, *parts)
-        red, green, blue, alpha = (part.value for part in parts)
-        if known and alpha < _FAINT:
-            return
-        segments = raw.FPDFPath_CountSegments(thing) if known else 0
-        is_plain = 0 < segments <= _PLAIN
-        begins = [
-            raw.FPDFPathSegment_GetType(raw.FPDFPath_GetPathSegment(thing, n)) == raw.FPDF_SEGMENT_MOVETO
-            for n in range(segments if is_plain else 0)
-        ]
-        is_frame = sum(begins[:-1]) > 1  # such as the edges of a cell
-        is_opaque = is_plain and not is_frame and alpha > 255 - _FAINT and not raw.FPDFPageObj_HasTransparency(thing)
-        colour = (red, green, blue) if is_opaque else None
-        self._shapes.append(
-            _Shape(at, "frame" if is_frame else "plain" if is_plain else "other", box, colour, is_opaque)
-        )
 
-
-def _area(box: Box) -> float:
-    return (box[2] - box[0]) * (box[3] - box[1])
-
-
-def _holds(box: Box, word: Word) -> bool:
-    left, bottom, right, top = box
-    return left <= (word.left + word.right) / 2 <= right and bottom <= (word.bottom + word.top) / 2 <= top
-
-
-def _clip_of(thing: raw.FPDF_PAGEOBJECT, moved: PdfMatrix | None) -> Box | None:
-    """Give the box to which a thing is cut; None where it is not."""
-    clip = raw.FPDFPageObj_GetClipPath(thing)
-    box: Box | None = None
-    for path in range(raw.FPDFClipPath_CountPaths(clip) if clip else 0):
-        points = []
-        for at in range(max(0, raw.FPDFClipPath_CountPathSegments(clip, path))):
-            across, up = ctypes.c_float(), ctypes.c_float()
-            if raw.FPDFPathSegment_GetPoint(raw.FPDFClipPath_GetPathSegment(clip, path, at), across, up):
-                points.append((across.value, up.value))
-        if points:
-            xs, ys = zip(*points, strict=True)
-            within = min(xs), min(ys), max(xs), max(ys)
-            left, bottom, right, top = moved.on_rect(*within) if moved else within
-            over = box or (left, bottom, right, top)
-            box = max(left, over[0]), max(bottom, over[1]), min(right, over[2]), min(top, over[3])
-    return box
+def _address(thing: raw.FPDF_PAGEOBJECT) -> int:
+    return ctypes.addressof(thing.contents) if thing else 0
 
 
 def _things(
     count: Callable[..., int], get: Callable[..., raw.FPDF_PAGEOBJECT], page: object, moved: PdfMatrix | None = None, depth: int = 1
-) -> Iterator[tuple[raw.FPDF_PAGEOBJECT, int, PdfMatrix | None, bool]]:  # fmt: skip
-    """Walk what is drawn on a page or in a form, in its order, into the forms within; None is moved nowhere.
-
-    The last of what is told is whether it is drawn half, or with a mask.
-    """
+) -> Iterator[tuple[raw.FPDF_PAGEOBJECT, int, PdfMatrix | None]]:  # fmt: skip
+    """Walk what is drawn on a page or in a form, into the forms within; None is moved nowhere."""
     for thing in (get(page, at) for at in range(count(page))):
-        kind, is_veiled = raw.FPDFPageObj_GetType(thing), bool(raw.FPDFPageObj_HasTransparency(thing))
+        kind = raw.FPDFPageObj_GetType(thing)
         if kind == raw.FPDF_PAGEOBJ_FORM and depth < _MAX_DEPTH:
             inner = _matrix_of(thing, moved)
-            for one in _things(raw.FPDFFormObj_CountObjects, raw.FPDFFormObj_GetObject, thing, inner, depth + 1):
-                yield *one[:3], one[3] or is_veiled
+            yield from _things(raw.FPDFFormObj_CountObjects, raw.FPDFFormObj_GetObject, thing, inner, depth + 1)
         else:
-            yield thing, kind, moved, is_veiled
+            yield thing, kind, moved
 
 
 def _matrix_of(thing: raw.FPDF_PAGEOBJECT, moved: PdfMatrix | None) -> PdfMatrix:
@@ -318,14 +220,13 @@ def _matrix_of(thing: raw.FPDF_PAGEOBJECT, moved: PdfMatrix | None) -> PdfMatrix
     return own.multiply(moved) if moved else own
 
 
-def _crossed(mark: raw.FPDF_ANNOTATION) -> Iterator[Box]:
+def _crossed(mark: raw.FPDF_ANNOTATION) -> Iterator[Rule]:
     """Give the lines that a reader's mark draws through letters."""
     quad = raw.FS_QUADPOINTSF()
     for at in range(raw.FPDFAnnot_CountAttachmentPoints(mark)):
         if raw.FPDFAnnot_GetAttachmentPoints(mark, at, quad):
             across, up = (quad.x1, quad.x2, quad.x3, quad.x4), (quad.y1, quad.y2, quad.y3, quad.y4)
-            middle = min(up) + 0.45 * (max(up) - min(up))
-            yield min(across), middle, max(across), middle
+            yield min(up) + 0.45 * (max(up) - min(up)), min(across), max(across)
 
 
 _TICKED = frozenset({raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON})

@@ -73,13 +73,13 @@ def read_pdf(body: bytes, url: str) -> Document:
     pages, widths = list[list[Line]](), list[float]()
     unread, garbled, unnamed = list[int](), list[int](), list[int]()
     pictures = most = failed = size = 0
-    has_layers = b"/OCProperties" in body
+
     for number in range(1, min(total, MAX_PAGES) + 1):
         if time.monotonic() > deadline or size > MAX_CHARS:
             break
         try:
             page = pdf[number - 1]
-            words = list(_words(page, has_layers=has_layers))
+            words = list(_words(page))
             letters = sum(len(word.text) for word in words)
             pictured = page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=3)
             has_picture = letters < _FEW and next(iter(pictured), None) is not None
@@ -130,10 +130,10 @@ def read_pdf(body: bytes, url: str) -> Document:
     )
 
 
-def _words(page: pypdfium2.PdfPage, *, has_layers: bool) -> Iterator[Word]:
+def _words(page: pypdfium2.PdfPage) -> Iterator[Word]:
     """Give the words of a page that a reader sees, in the order in which it draws them, with what its forms hold."""
     found: list[Word] = []
-    look = Look(page, text_page := page.get_textpage(), has_layers=has_layers)
+    look = Look(page, text_page := page.get_textpage())
     for word in _with_fractions(list(_drawn(text_page, look)), look):
         before = found[-1] if found else None
         # A letter as high as several lines begins the text.
@@ -169,8 +169,8 @@ def _drawn(text_page: pypdfium2.PdfTextPage, look: Look) -> Iterator[Word]:
     for at, match in enumerate(found):
         between = text[match.end() : found[at + 1].start()] if at + 1 < len(found) else "\n"
         first, last = places[match.start()], places[match.end() - 1]
-        left, bottom, _, top = _box(text_page, first, box)
-        _, _, right, _ = _box(text_page, last, box)
+        (left, bottom, end, top), (begin, _, right, _) = (_box(text_page, one, box) for one in (first, last))
+        left, right = min(left, begin), max(end, right)
         written, is_script = visible(match[0]), False
         size, baseline = look.set(first, match[0][0])
         if len(written) > 1 and (any(map("0123456789+".count, written)) or look.set(last) != (size, baseline)):
@@ -181,7 +181,7 @@ def _drawn(text_page: pypdfium2.PdfTextPage, look: Look) -> Iterator[Word]:
             runs = [(_kind(one, (size, baseline)), letter) for letter, one in zip(match[0], sets, strict=True)]
             written, is_script = runs_joined((kind, visible(letter)) for kind, letter in runs), bool(runs[-1][0])
         word = Word(
-            written, left, max(right, left), bottom, top, "\n" in between, "\ufffe" in between, size, baseline, is_script,
+            written, left, right, bottom, top, "\n" in between, "\ufffe" in between, size, baseline, is_script,
             look.font(first),
         )  # fmt: skip
         if held and look.is_struck(word) and word.baseline == held.baseline:
@@ -199,8 +199,8 @@ def _drawn(text_page: pypdfium2.PdfTextPage, look: Look) -> Iterator[Word]:
 
 def _with_fractions(words: list[Word], look: Look) -> list[Word]:
     """Write fractions in one line: words right above a short bar and words right below it, in its middle."""
-    for left, bottom, right, top in look.bars:
-        middle, height = (left + right) / 2, (bottom + top) / 2
+    for height, left, right in look.rules[0]:
+        middle = (left + right) / 2
         beside = [word for word in words if left - 1 <= word.left and word.right <= right + 1 and word.size]
         over = [word for word in beside if 0.17 * word.size < word.baseline - height < 0.9 * word.size]
         under = [word for word in beside if 0.5 * word.size < height - word.baseline < word.size]

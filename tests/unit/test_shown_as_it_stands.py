@@ -83,7 +83,7 @@ def test_a_pdf_whose_font_says_something_else_than_it_shows_is_not_used():
         case("broken_font.pdf")
 
 
-PICTURE = b"q 100 0 0 20 70 695 cm BI /W 1 /H 1 /CS /G /BPC 8 ID \xff EI Q "
+PICTURE = b"q 100 0 0 20 70 695 cm BI /W 1 /H 1 /CS /G /BPC 8 ID \x60 EI Q "
 WORDS = b"BT /F1 12 Tf 72 700 Td (WORDS) Tj ET "
 
 
