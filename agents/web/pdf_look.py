@@ -93,7 +93,9 @@ class Look:
         """Tell a page that is a picture, with letters below it or without ink on it."""
         left, bottom, right, top = self._edges
         is_picture = self._pictured >= 0.5 * (right - left) * (top - bottom)
-        return is_picture and 2 * sum(self._is_drawn(*one) for _, *one in self._texts.values()) < len(self._texts)
+        return is_picture and 2 * sum(self._is_drawn(box, layer) for _, box, layer in self._texts.values()) < len(
+            self._texts
+        )
 
     def through(self, word: Word) -> list[tuple[float, float]]:
         """Give from where to where lines are drawn through a word."""
