@@ -2,10 +2,11 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from agents.nlp.tokens import UNSPACED, language_of
+from agents.nlp.tokens import LETTERED, MARKS, UNSPACED, language_of
 from agents.verify.figures import Figure, figures
 from agents.verify.negation import denies, is_cut_from_negation
 from agents.verify.numerals import units
@@ -22,13 +23,12 @@ MIN_SIGNS = 4
 MAX_OMITTED = 600
 """Characters that one omission mark may stand for; what is farther apart are two quotes."""
 
-_FOLDED = {
-    "\u2018": "'", "\u2019": "'", "\u201a": "'", "\u201b": "'", "\u2032": "'", "\u00b4": "'", "`": "'",
-    "\u201c": '"', "\u201d": '"', "\u201e": '"', "\u201f": '"', "\u2033": '"', "\u00ab": '"', "\u00bb": '"',
-    "\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2013": "-", "\u2014": "-", "\u2015": "-", "\u2212": "-",
-    "\u2026": "...", "ё": "е", "Ё": "Е",
-}  # fmt: skip
-_PLAIN = re.compile(r"[!-,./0-_a-~]+")  # ASCII without space, hyphen and back-tick: nothing there is ever folded
+_FOLDED = str.maketrans(
+    dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4`", "'")
+    | dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"')
+    | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-")
+    | {"ё": "е", "Ё": "е"}
+)
 _OMISSION = re.compile(r"\s*(?:[\[(]\s*)?(?:\u2026|\.{3,})(?:\s*[\])])?\s*")
 _CITATION = re.compile(
     r"\s?\[\d{1,3}(?:\s?[,–-]\s?\d{1,3})*\]|(?<=[.,;:!?)”\"’»])[¹²³⁰⁴-⁹]{1,3}(?:[,–][¹²³⁰⁴-⁹]{1,3})*(?=\s|$)"
@@ -38,27 +38,40 @@ _RUNNING_HEAD = re.compile(r"(?<=[\w,;])[^\S\n]*\n\s*\n(?=[^\n]*[^\W\d_]{2})[^\n
 _SENTENCE_END = re.compile(r"[.!?。！？][\"'”’)\]]*\s")
 _MARKS = "\"'\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"
 _SIGNS = re.compile(f"[{UNSPACED}]")
-_PIECE = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
-_UNPARTED = re.compile(
-    r"[\u3005\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff、。，！？；：「」『』（）]"
-)
-"""Chinese and Japanese signs: Korean parts words by spaces, Thai parts sentences."""
+_PARTED = f"{LETTERED}\uac00-\ud7a3"
+"""Signs between which white space tells something: Korean parts words by it, Thai parts sentences."""
+_UNSEEN = "\u05b0-\u05bc\u05c1\u05c2\u05c7\u0640\u064b-\u0652\u0670\u00ad\u200b-\u200f\u2060\ufeff"
+"""Vowels of Arabic and Hebrew, which a writer may leave out, and signs of no width."""
+_INDEX = "\u00b2\u00b3\u00b9\u2070-\u208e"
+_LETTERS = rf"(?:(?![\d_{_INDEX}{UNSPACED}])[\w{MARKS}{_UNSEEN}])+"
+_HYPHEN = re.compile(r"([-\u2010\u2011](?:[^\S\n]*\n[^\S\n]*)?)")
+_TOKEN = re.compile(rf"(?<=[{_PARTED}])\s+(?=[{_PARTED}])|{_LETTERS}(?:{_HYPHEN.pattern}{_LETTERS})*|\d+|\.\.\.|\S")
 _COMPOUND = re.compile(r"[^\W_][-\u2010\u2011][^\W_]|[^\W\d_]/[^\W\d_]")
 _JOINED_AND = re.compile(r"(?<!\w)(?:[وف](?=ال)|ו(?=ה))")
 _AROUND = 24  # characters on each side of a cut in which a figure may lie
+_UNSEEN_SIGN = re.compile(f"[{_UNSEEN}]")
 _VOWELLESS = re.compile(r"[\u05d0-\u05ea\u0621-\u064a]")
-_VOWEL_MARKS = re.compile(r"[\u05b0-\u05bc\u05c1\u05c2\u05c7\u0640\u064b-\u0652\u0670]")
-_LEFT_OUT = (_CITATION, _VOWEL_MARKS, _RUNNING_HEAD)
-"""What is not among the source's words, or what a writer may leave out."""
 
 
 @dataclass(frozen=True)
-class _Folded:
-    letters: str
-    where: tuple[int, ...]
-    """Place of each folded character in the original."""
-    hyphens: dict[int, bool]
-    """Before which folded characters a hyphen between letters was left out, and whether a line ended there."""
+class _Token:
+    key: str
+    """What it says, whatever its spelling."""
+    start: int
+    end: int
+    hyphens: tuple[tuple[int, bool], ...] = ()
+    """Before which letters of it a hyphen stands, and whether a line ends there: such a one may be the printer's."""
+    figure: Figure | None = None
+
+    def says(self, other: "_Token") -> bool:
+        """Tell whether another one says the same; a hyphen within a line both must have."""
+        if self.figure and other.figure:
+            one, two = self.figure, other.figure
+            return one.equals(two) and (one.unit, one.kind) == (two.unit, two.kind)
+        if self.key != other.key or self.hyphens == other.hyphens:
+            return self.key == other.key
+        mine, theirs = dict(self.hyphens), dict(other.hyphens)
+        return all({mine.get(at), theirs.get(at)} != {None, False} for at in mine | theirs)
 
 
 def find_quote(quote: str, text: str) -> Span | None:
@@ -76,11 +89,10 @@ def find_quote(quote: str, text: str) -> Span | None:
     found: Span | None = (at, at + len(wanted))
     if at < 0 or not _is_whole(text, at, at + len(wanted)):
         bare = wanted.strip(_MARKS).strip()  # quotation marks around the words are the writer's
+        spoken = [one for one in dict.fromkeys((wanted, bare)) if _proves_something(one)]
         found = (
-            _folded_place(wanted, text)
-            or (_folded_place(bare, text) if bare != wanted and _proves_something(bare) else None)
-            or next(filter(None, (_leaving_out(marks, wanted, text) for marks in _LEFT_OUT)), None)
-            or _folded_place(wanted, text, any_case=True)
+            next(filter(None, (_place(_tokens(one), _tokens(text), text) for one in spoken)), None)
+            or _place(_without_marks(wanted), _without_marks(text), text)
             or _with_omissions(wanted, text)
             or _with_other_spelling(wanted, text)
         )
@@ -106,43 +118,49 @@ def _proves_something(quote: str) -> bool:
     return signs >= MIN_SIGNS or letters >= MIN_LETTERS or (len(quote.split()) >= MIN_WORDS and letters > MIN_WORDS)
 
 
-def _folded_place(quote: str, text: str, *, any_case: bool = False) -> Span | None:
-    source, target = _fold(text), _fold(quote)
-    hay, needle = (one.letters.casefold() if any_case else one.letters for one in (source, target))
-    if not needle or len(hay) != len(source.where) or len(needle) != len(target.where):
-        return None  # folding case changed the length (ß): the places would be wrong
-    at = hay.find(needle)
-    while at >= 0:
-        stop = at + len(needle)
-        start, end = source.where[at], _end(source, stop, text)
-        if _hyphens_agree(source, target, at, stop) and _is_whole(text, start, end):
-            return start, end
-        at = hay.find(needle, at + 1)
+def _place(mine: Sequence[_Token], theirs: Sequence[_Token], text: str) -> Span | None:
+    """Find a run of tokens that begins and ends between the words and figures of a text."""
+    for at in range(len(theirs) - len(mine) + 1 if mine else 0):
+        if mine[0].says(theirs[at]) and all(map(_Token.says, mine, theirs[at : at + len(mine)])):
+            start, end = theirs[at].start, theirs[at + len(mine) - 1].end
+            if _is_whole(text, start, end):
+                return start, end
     return None
 
 
-def _end(source: _Folded, stop: int, text: str) -> int:
-    end = source.where[stop - 1] + 1
-    while end < len(text) and unicodedata.combining(text[end]):
-        end += 1
-    return end
+@lru_cache(maxsize=32)
+def _tokens(text: str) -> tuple[_Token, ...]:
+    """Cut a text into words, numbers and signs; white space between them is none, but within Korean and Thai."""
+    found: list[_Token] = []
+    for match in _TOKEN.finditer(text):
+        key, hyphens = "", []
+        for at, part in enumerate(_HYPHEN.split(match[0]) if len(match[0]) > 1 else [match[0]]):
+            if at % 2:
+                hyphens.append((len(key), "\n" in part))
+            else:
+                key += _key(part, found[-1].key if found else "")
+        if key:
+            found.append(_Token(key, *match.span(), tuple(hyphens)))
+    return tuple(found)
 
 
-def _leaving_out(marks: re.Pattern[str], quote: str, text: str) -> Span | None:
-    """Find a quote that differs from the text in such marks only."""
-    kept: list[int] = []
-    last = 0
-    for match in marks.finditer(text):
-        if denies(match[0]):
-            continue
-        kept.extend(range(last, match.start()))
-        last = match.end()
-    if not last:
-        return None
-    kept.extend(range(last, len(text)))
-    bare = "".join(text[place] for place in kept)
-    found = _folded_place(marks.sub("", quote), bare)
-    return found and (kept[found[0]], kept[found[1] - 1] + 1)
+def _key(written: str, before: str) -> str:
+    """Give what a token says: H₂O as H2O and m² as m2; elsewhere raised and lowered digits keep a mark, since 10² is not 102."""
+    if written.isascii() or written.isspace():
+        return written.strip().casefold().translate(_FOLDED) or " "
+    kind = unicodedata.decomposition(written) if len(written) == 1 else ""
+    mark = "^" if kind.startswith("<super>") else "_" if kind.startswith("<sub>") else ""
+    if (mark == "_" and before.isalpha()) or (mark == "^" and before == "m"):
+        mark = ""
+    seen = "".join(one for one in written if not _UNSEEN_SIGN.match(one))
+    return mark + unicodedata.normalize("NFKD", seen.translate(_FOLDED)).casefold()
+
+
+@lru_cache(maxsize=32)
+def _without_marks(text: str) -> tuple[_Token, ...]:
+    """Leave out marks of notes and running heads: they are not among the source's words, or a writer leaves them out."""
+    marks = [match.span() for one in (_CITATION, _RUNNING_HEAD) for match in one.finditer(text) if not denies(match[0])]
+    return tuple(one for one in _tokens(text) if not any(start <= one.start < end for start, end in marks))
 
 
 def _with_omissions(quote: str, text: str) -> Span | None:
@@ -168,38 +186,21 @@ def _with_omissions(quote: str, text: str) -> Span | None:
 def _with_other_spelling(quote: str, text: str) -> Span | None:
     """Find the same words where a figure is written in another way: 2,000 and 2000, 5 % and 5 per cent, 352万 and 三百五十二万."""
     language = language_of(text)
-    mine = _spelled(quote, language)
-    low = text.casefold()
-    if not any(figure for _, figure, _, _ in mine) or not all(figure or word in low for word, figure, _, _ in mine):
+    mine, known = _spelled(quote, language), {one.key for one in _tokens(text)}
+    if not any(one.figure for one in mine) or not all(one.figure or one.key in known for one in mine):
         return None
-    theirs = _spelled(text, language)
-    for at in range(len(theirs) - len(mine) + 1):
-        if all(_same_piece(one, other) for one, other in zip(mine, theirs[at:], strict=False)):
-            start, end = theirs[at][2], theirs[at + len(mine) - 1][3]
-            if _is_whole(text, start, end):
-                return start, end
-    return None
-
-
-_Piece = tuple[str, Figure | None, int, int]
+    return _place(mine, _spelled(text, language), text)
 
 
 @lru_cache(maxsize=32)
-def _spelled(text: str, language: str) -> tuple[_Piece, ...]:
-    """Cut a text into words and figures, with their places."""
-    found: list[_Piece] = [("", one, one.start, one.end) for one in figures(text, language, False) if not one.weak]
-    spans = [(start, end) for _, _, start, end in found]
-    for match in _PIECE.finditer(text):
-        if not any(start < match.end() and match.start() < end for start, end in spans):
-            found.append((match[0].casefold(), None, match.start(), match.end()))
-    return tuple(sorted(found, key=lambda one: one[2]))
-
-
-def _same_piece(one: _Piece, other: _Piece) -> bool:
-    mine, theirs = one[1], other[1]
-    if mine and theirs:
-        return mine.equals(theirs) and (mine.unit, mine.kind) == (theirs.unit, theirs.kind)
-    return mine is theirs and one[0] == other[0]
+def _spelled(text: str, language: str) -> tuple[_Token, ...]:
+    """Cut a text into words and figures."""
+    found = [_Token("", one.start, one.end, (), one) for one in figures(text, language, False) if not one.weak]
+    spans = [(one.start, one.end) for one in found]
+    for one in _tokens(text):
+        if any(map(str.isalnum, one.key)) and not any(start < one.end and one.start < end for start, end in spans):
+            found.append(one)
+    return tuple(sorted(found, key=lambda one: one.start))
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
@@ -226,66 +227,3 @@ def _cuts_figure(text: str, at: int) -> bool:
             if unit is None or unit.dimension == "share":
                 return True
     return False
-
-
-def _hyphens_agree(source: _Folded, target: _Folded, at: int, stop: int) -> bool:
-    """A hyphen at a line end may be the printer's; everywhere else both or neither must have it."""
-    pairs = ({source.hyphens.get(place), target.hyphens.get(place - at)} for place in range(at + 1, stop))
-    return all(pair != {None, False} for pair in pairs)
-
-
-@lru_cache(maxsize=32)
-def _fold(text: str) -> _Folded:
-    letters: list[str] = []
-    where: list[int] = []
-    hyphens: dict[int, bool] = {}
-    place, length = 0, len(text)
-    while place < length:
-        if plain := _PLAIN.match(text, place):
-            letters.extend(plain[0])
-            where.extend(range(place, plain.end()))
-            place = plain.end()
-            continue
-        one = text[place]
-        if one.isspace():
-            if letters and letters[-1] != " " and not _between_signs(text, place):
-                letters.append(" ")
-                where.append(place)
-        elif unicodedata.category(one) != "Cf":
-            folded = _FOLDED.get(one) or _decomposed(one, letters[-1] if letters else "")
-            if folded == "-" and letters and letters[-1].isalpha() and (after := _joined(text, place)):
-                hyphens[len(letters)] = after > place + 1
-                place = after
-                continue
-            letters.extend(folded)
-            where.extend([place] * len(folded))
-        place += 1
-    if letters and letters[-1] == " ":
-        letters.pop()
-        where.pop()
-    return _Folded("".join(letters), tuple(where), hyphens)
-
-
-def _between_signs(text: str, place: int) -> bool:
-    """Tell whether white space parts two signs of a script without spaces: it is the printer's, not the writer's."""
-    after = re.compile(r"\s*").match(text, place)
-    following = text[after.end() : after.end() + 1] if after else ""
-    return bool(_UNPARTED.match(text[place - 1 : place]) and _UNPARTED.match(following))
-
-
-def _joined(text: str, hyphen: int) -> int:
-    """Give the place of the letter that a hyphen joins, past a line end; 0 when it joins none."""
-    after = hyphen + 1
-    if text[after : after + 1].isspace():
-        rest = re.match(r"[^\S\n]*\n[^\S\n]*", text[after : after + 80])
-        after += rest.end() if rest else 0
-    return after if text[after : after + 1].isalpha() else 0
-
-
-def _decomposed(one: str, before: str) -> str:
-    """Write H₂O as H2O and m² as m2; elsewhere raised and lowered digits keep a mark, since 10² is not 102."""
-    kind = unicodedata.decomposition(one)
-    mark = "^" if kind.startswith("<super>") else "_" if kind.startswith("<sub>") else ""
-    if (mark == "_" and before.isalpha()) or (mark == "^" and before == "m"):
-        mark = ""
-    return mark + unicodedata.normalize("NFKD", one)
