@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain, groupby, pairwise
 from statistics import median
@@ -17,8 +17,6 @@ _PROSE_WORDS = 7  # words in the middling line of a text that fills its column
 _CROSSING = 0.15  # share of rows that may run across the gap: titles, wide tables
 _CELL_GAP = 1.5  # heights of a line that part two cells of a table
 _TIGHT_GAP = 0.7  # that part them where the cells of the rows above and below stand in the same columns
-_SPACED = 4  # letters of a head that is spaced out, at least
-_WORD_GAP = 1.4  # usual spaces between its letters, from which a word ends
 _WRAPPED = 1.7  # heights of a line from one line of a cell to the next
 _NEXT_ROW = 2.6  # heights of a line from one row of a table to the next, at most
 _PARAGRAPH_GAP = 1.35  # usual steps between lines, from which a paragraph ends
@@ -122,18 +120,7 @@ class Line:
 def lines_of(words: Sequence[Word]) -> list[Line]:
     """Give the lines of a page in the order of reading: columns one after the other, where there are columns."""
     breaks = [at for at, word in enumerate(words, start=1) if word.ends_line or word.hyphen or at == len(words)]
-    return _joined_rows(_in_columns([_closed(Line(tuple(words[start:end]))) for start, end in pairwise([0, *breaks])]))
-
-
-def _closed(line: Line) -> Line:
-    """Join the letters of a head that is spaced out: R E S U L T S."""
-    gaps = [other.left - one.right for one, other in pairwise(line.words)]
-    if len(gaps) < _SPACED - 1 or any(len(word.text) > 1 for word in line.words) or max(gaps) > 2 * line.height:
-        return line
-    text = line.words[0].text
-    for gap, word in zip(gaps, line.words[1:], strict=True):
-        text += " " * (gap > _WORD_GAP * median(gaps) or word.text.isdigit() != text[-1].isdigit()) + word.text
-    return Line((replace(line.words[-1], text=text, left=line.left),))
+    return _joined_rows(_in_columns([Line(tuple(words[start:end])) for start, end in pairwise([0, *breaks])]))
 
 
 def _joined_rows(lines: list[Line]) -> list[Line]:

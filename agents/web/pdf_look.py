@@ -97,19 +97,12 @@ class Look:
             self._texts
         )
 
-    def through(self, word: Word) -> list[tuple[float, float]]:
-        """Give from where to where lines are drawn through a word."""
-        size = word.size or word.top - word.bottom
-        low, high = word.baseline + 0.15 * size, word.baseline + 0.5 * size
-        levels = self.rules[0]
-        return [
-            (one[1], one[2]) for one in levels if low <= one[0] <= high and one[1] < word.right and one[2] > word.left
-        ]
-
     def is_struck(self, word: Word) -> bool:
         """Tell a word with a line through all of it."""
-        width = word.right - word.left
-        return any(min(right, word.right) - max(left, word.left) > 0.9 * width for left, right in self.through(word))
+        size, width = word.size or word.top - word.bottom, word.right - word.left
+        low, high = word.baseline + 0.15 * size, word.baseline + 0.5 * size
+        through = ((left, right) for place, left, right in self.rules[0] if low <= place <= high)
+        return any(min(right, word.right) - max(left, word.left) > 0.9 * width for left, right in through)
 
     @cached_property
     def _drawings(self) -> tuple[float, int, list[memoryview]]:
@@ -161,11 +154,6 @@ class Look:
                 self._pictured += (box[2] - box[0]) * (box[3] - box[1])
             elif kind == raw.FPDF_PAGEOBJ_PATH:
                 self._rule(thing, moved, min(right - left, top - bottom))
-        for at in range(raw.FPDFPage_GetAnnotCount(self._page)):
-            mark = raw.FPDFPage_GetAnnot(self._page, at)
-            if raw.FPDFAnnot_GetSubtype(mark) == raw.FPDF_ANNOT_STRIKEOUT:
-                self.rules[0].extend(_crossed(mark))
-            raw.FPDFPage_CloseAnnot(mark)
 
     def _layer(self, box: Box) -> int:
         """Give the first layer in which nothing else takes the place of letters yet."""
@@ -220,15 +208,6 @@ def _matrix_of(thing: raw.FPDF_PAGEOBJECT, moved: PdfMatrix | None) -> PdfMatrix
     raw.FPDFPageObj_GetMatrix(thing, matrix)
     own = PdfMatrix.from_raw(matrix)
     return own.multiply(moved) if moved else own
-
-
-def _crossed(mark: raw.FPDF_ANNOTATION) -> Iterator[Rule]:
-    """Give the lines that a reader's mark draws through letters."""
-    quad = raw.FS_QUADPOINTSF()
-    for at in range(raw.FPDFAnnot_CountAttachmentPoints(mark)):
-        if raw.FPDFAnnot_GetAttachmentPoints(mark, at, quad):
-            across, up = (quad.x1, quad.x2, quad.x3, quad.x4), (quad.y1, quad.y2, quad.y3, quad.y4)
-            yield min(up) + 0.45 * (max(up) - min(up)), min(across), max(across)
 
 
 _TICKED = frozenset({raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON})

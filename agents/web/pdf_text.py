@@ -10,7 +10,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import compress, groupby, takewhile
+from itertools import groupby, takewhile
 from math import hypot
 
 import pypdfium2  # type: ignore[import-untyped]
@@ -187,13 +187,8 @@ def _drawn(text_page: pypdfium2.PdfTextPage, look: Look) -> Iterator[Word]:
         if held and look.is_struck(word) and word.baseline == held.baseline:
             held = replace(held, right=word.right, ends_line=word.ends_line)  # no gap between cells
         elif written and look.shows(first, word):
-            if crossed := look.through(word):
-                middles = (sum(_box(text_page, places[one], box)[::2]) / 2 for one in range(*match.span()))
-                kept = (not any(left <= at <= right for left, right in crossed) for at in middles)
-                word = replace(word, text="".join(map(visible, compress(match[0], kept))))
-            if word.text:
-                yield from filter(None, (held,))
-                held = word
+            yield from filter(None, (held,))
+            held = word
     yield from filter(None, (held,))
 
 

@@ -27,7 +27,6 @@ def page(body, head=""):
         ("heads-of-two-heights", [
             "Population (thousands)\n\nDistrict: Upper Quellin; 2011: 1 204.5; 2021: 1 198.0; Change, %: −0.5.\n",
             "District: Sarn; 2011: 412.0; 2021: 430.6ᵖ; Change, %: 4.5.\n"]),
-        ("spaced-heads", ["RESULTS\n", "The lock took 14 boats.", "KEY FINDINGS 2021\n"]),
         ("budget", [
             "Income; Item: Tolls; 2019: 1,204; 2020: 1,180; 2021: –.", "Income; Item: Grants; 2020: 412; 2021: 98.",
             "Costs; Item: Repair of the north gate and its hinges after the flood; 2019: (83); 2020: 12; 2021: 7."]),

@@ -122,12 +122,6 @@ def test_words_of_a_pdf_are_read_where_a_reader_sees_them(drawing, is_seen):
     assert ("WORDS" in text_of(pdf(text + drawing), "a.pdf")) is is_seen
 
 
-def test_only_the_struck_part_of_a_word_is_left_out():
-    drawing = b"BT /F1 12 Tf 72 700 Td (4049 crowns in 1987) Tj ET 0.5 w 72 704 m 85.4 704 l S"
-
-    assert text_of(pdf(drawing), "a.pdf") == "49 crowns in 1987"
-
-
 def test_a_key_figure_at_the_foot_of_a_page_is_no_page_number():
     stream = b"BT /F1 12 Tf 72 760 Td (Workers who died while the Orvelle dam was built:) Tj ET "
     figure = stream + b"BT /F1 40 Tf 72 60 Td (412) Tj ET"
