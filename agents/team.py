@@ -25,7 +25,7 @@ from agents.core.prompts import PromptBook
 from agents.core.prompts import load as load_prompts
 from agents.core.role import Model, OnText, shown_name
 from agents.core.settings import Settings, usable_models
-from agents.jobs.attempt import Clock
+from agents.jobs.attempt import Clock, untraced
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.config import open_jobs
 from agents.jobs.contract_drafts import REMEMBERED, ContractDrafts, Settled
@@ -132,8 +132,8 @@ class Team:
         self.pauses = Pauses(self.pacing)
         """How fast each model provider is asked, by all jobs of this process."""
         self.tracing = Tracing() if settings.otel else None
-        self.observers: list[Callable[[Job], None]] = [self.tracing.observe] if self.tracing else []
-        """Told of every job before its first event: what metrics, logs and traces are fed from."""
+        self.observers: list[Callable[[Job], None]] = []
+        """Told of every job before its first event: what metrics and logs are fed from."""
         self.means = Means(
             limits=CapOverrides(
                 rounds=settings.max_iters or settings.max_researcher_iterations, searches=settings.max_queries,
@@ -356,7 +356,8 @@ class Team:
             self._remember(written)
             return written
 
-        return JobSetup(handlers=handlers, build=document, close=context.close, steering=steering)
+        span = self.tracing.span if self.tracing else untraced
+        return JobSetup(handlers=handlers, build=document, close=context.close, steering=steering, span=span)
 
     def warm_up(self) -> None:
         """Load what answers and reports would else wait for; slow, so for a thread of its own beside the first work."""

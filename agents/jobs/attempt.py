@@ -7,9 +7,8 @@ is there is read back and not done again.
 
 import asyncio
 import logging
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -63,20 +62,17 @@ class KeyMissing(asyncio.CancelledError):
     """A model's key is missing or refused: the call is cut off, so that nothing false is recorded of it."""
 
 
-@dataclass(frozen=True)
-class CallMade:
-    """An effect that was really done, not read back: what traces are made of."""
-
-    place: TraceContext
-    pool: Pool
-    seconds: float
-    value: Frozen | None  # its result; None where it failed
-    error: str = ""  # name of the error it failed with
-
-
 Listener = Callable[[Numbered], None]
-CallWatcher = Callable[[CallMade], None]
 StepFn = Callable[..., Awaitable[Frozen]]
+Span = AbstractContextManager[Callable[[Frozen], object]]
+"""What runs inside is traced; a call tells it its result."""
+Spans = Callable[["Attempt", TraceContext, str], Span]
+"""Makes the span of a place: of a job for its user, of a node by the kind of its branch, of a call by its pool."""
+
+
+def untraced(run: "Attempt", place: TraceContext, about: str) -> Span:
+    """Make no span: traces are off."""
+    return nullcontext(lambda value: None)
 
 
 @dataclass(eq=False)
@@ -93,7 +89,7 @@ class Attempt:
     """Steps by full key, `path#kind:key`; a run that starts with a full record is a replay."""
     events: list[Numbered] = field(default_factory=list)
     listeners: list[Listener] = field(default_factory=list)
-    watchers: list[CallWatcher] = field(default_factory=list)
+    span: Spans = untraced
     steering: Steering = field(default_factory=Steering)
     calls_made: int = 0  # effects really done, not read back
     again: int = 0  # how often the job was restarted or reworked
@@ -284,23 +280,17 @@ class Attempt:
             except BudgetExceeded as error:
                 return self._ended(failure=Failure.of(error))
         self.calls_made += 1
-        # Not by the job's clock, which counts for what is recorded.
-        cut, began = asyncio.timeout(None), time.perf_counter()
-
-        def tell(value: Frozen | None, error: str = "") -> None:
-            for watcher in self.watchers:
-                watcher(CallMade(current_trace(), pool, time.perf_counter() - began, value, error))
-
+        cut = asyncio.timeout(None)
         try:
             async with cut:
                 if deadline := next((arg for arg in args if isinstance(arg, Deadline)), None):
                     self._timed[cut] = deadline
                     self.hasten()
-                done = await fn(*args)
-            tell(done)
+                with self.span(self, current_trace(), pool) as tell:
+                    done = await fn(*args)
+                    tell(done)
             return self._ended(done.model_dump_json())
         except DossierError as error:
-            tell(None, type(error).__name__)
             if isinstance(error, ModelError) and error.fault == "key" and self.on_key_missing is not None:
                 if not self._key_missing:
                     self._key_missing = True
@@ -311,7 +301,6 @@ class Attempt:
             if cut.expired():
                 said, notice = "cut off: the user shortened the run", "You shortened the run."
                 return self._ended(failure=Failure(type=TIME_UP, message=said, notice=notice))
-            tell(None, type(error).__name__)
             log.exception("step failed: %s", ctx.path)
             return self._ended(failure=Failure.of(error))
         finally:

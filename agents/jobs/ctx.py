@@ -184,7 +184,8 @@ class RunCtx:
         budget = self.budget.share(limits, name=path, elapsed_s=reached.elapsed)
         ctx = RunCtx(self.run, path, budget, depth=self.depth + 1, reached=reached)
         try:
-            out = await self.run.handlers[kind](ctx, given)
+            with self.run.span(self.run, TraceContext(self.job_id, path), kind):
+                out = await self.run.handlers[kind](ctx, given)
             return gives.model_validate_json(out.model_dump_json())  # as it would come out of a store
         except StepFailed:
             raise

@@ -28,7 +28,7 @@ from agents.core.events import (
     SourceRead,
 )
 from agents.core.port import Handlers
-from agents.jobs.attempt import Attempt
+from agents.jobs.attempt import Attempt, Spans, untraced
 from agents.llm.pacing import Pacing
 from agents.research.challenge.claim_ledger import planned_claims
 from agents.research.steering import Steering
@@ -53,6 +53,7 @@ class JobSetup:
     build: BuildReport
     close: Callable[[], None] = lambda: None
     steering: Steering = field(default_factory=Steering)
+    span: Spans = untraced
 
 
 SetUp = Callable[[reports.Commission, Steering], JobSetup]  # sets a commission's job up anew, after a restart

@@ -74,6 +74,7 @@ class Register:
     def hold(self, whole: WholeJob, setup: JobSetup) -> Job:
         """Hold a job, to be run or watched here; who follows an earlier attempt goes on following the job."""
         run = self._attempt(whole, setup.handlers, setup.steering)
+        run.span = setup.span
         if (known := self.jobs.get(whole.id)) is None:
             job = self.jobs[whole.id] = Job.of(whole, run)
 
@@ -88,7 +89,6 @@ class Register:
             job = known
             # Who observes the job goes on observing it.
             run.listeners += job.run.listeners
-            run.watchers += job.run.watchers
             job.run, job.status, job.stage, job.blocked_reason = run, whole.status, whole.stage, whole.blocked_reason
             job.report = job.error = None
             job.ended.clear()

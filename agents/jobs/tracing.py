@@ -5,23 +5,22 @@ of questions, sources or answers are in a trace. Where traces go is said by the 
 (`OTEL_EXPORTER_OTLP_ENDPOINT` and kin). Each attempt in each process is a trace; `dossier.job` holds those of a job together.
 """
 
-import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
-from agents.contracts.frozen import Spent
-from agents.contracts.report import OVER
+from agents.contracts.frozen import Frozen, Spent
 from agents.core.errors import ConfigError
-from agents.core.events import JobChanged, NodeChanged, Numbered
-from agents.jobs.attempt import ROOT, CallMade
-from agents.jobs.job import Job
+from agents.core.events import JobChanged, NodeChanged, TraceContext
+from agents.jobs.attempt import ROOT, Attempt
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import SpanProcessor
-    from opentelemetry.trace import Span, Tracer
+    from opentelemetry.trace import Span
 
-    Attributes = dict[str, str | int | float]
-
-NODE_OVER = frozenset({"done", "partial", "empty", "failed", "stopped"})
+Attributes = dict[str, str | int | float]
+JOB = "research"  # name of the workflow
 
 
 class Tracing:
@@ -39,90 +38,70 @@ class Tracing:
         # a provider of our own: what other libraries trace globally is the operator's affair.
         self._provider = TracerProvider(resource=Resource.create({"service.name": "dossier"}), shutdown_on_exit=False)
         self._provider.add_span_processor(processor)
-
-    def observe(self, job: Job) -> None:
-        """Trace a job from here on; called before its first event."""
-        spans = _JobSpans(self._provider.get_tracer("dossier"), job)
-        job.run.listeners.append(spans.heard)
-        job.run.watchers.append(spans.called)
+        self._tracer = self._provider.get_tracer("dossier")
 
     def close(self) -> None:
         """Send what is left. Takes as long as the receiver does: not for the event loop."""
         self._provider.shutdown()
 
-
-class _JobSpans:
-    """One job's spans that are open, by path."""
-
-    def __init__(self, tracer: "Tracer", job: Job) -> None:
-        self.tracer, self.job = tracer, job
-        self.open: dict[str, Span] = {}
-
-    def heard(self, numbered: Numbered) -> None:
-        match numbered.event:
-            case JobChanged() as event if event.status in OVER or event.status == "blocked":
-                for path in tuple(reversed(self.open)):  # the job's own was opened first
-                    self._end(path, event.status)
-            case JobChanged(status="running"):
-                self._root()
-            case NodeChanged() as event if event.node != ROOT and event.state not in NODE_OVER:
-                if event.node not in self.open:
-                    about: Attributes = {"gen_ai.agent.name": event.role, "dossier.node": event.node}
-                    self.open[event.node] = self._span(event.node, "invoke_agent", event.role, about)
-            case NodeChanged() as event:
-                self._end(event.node, event.state)
-
-    def called(self, made: CallMade) -> None:
-        kind = made.place.call.partition(":")[0]
-        about: Attributes = {"dossier.call": made.place.call}
-        operation, what = "", kind
-        if made.pool == "model":
-            operation, what = "chat", ""
-            # A reading holds the answer that it was made of.
-            asked = made.value if isinstance(made.value, Spent) else getattr(made.value, "asked", None)
-            if isinstance(asked, Spent):
-                (provider, _, what), usage = asked.model.rpartition("/"), asked.usage
-                about |= {"gen_ai.request.model": what, "gen_ai.provider.name": provider or what}
-                about["gen_ai.agent.name"] = asked.role
-                about |= {"gen_ai.usage.input_tokens": usage.tokens_in, "gen_ai.usage.output_tokens": usage.tokens_out}
-                about |= {} if usage.cost_usd is None else {"dossier.cost_usd": usage.cost_usd}
-        elif made.pool == "web":
-            operation = "execute_tool"
-            about["gen_ai.tool.name"] = kind
-        about |= {"error.type": made.error} if made.error else {}
-        _finish(self._span(f"{made.place.node}/", operation, what, about, made.seconds), failed=bool(made.error))
-
-    def _root(self) -> "Span":
-        """Give the job's own span; a job that another process began gets one with its first node or call here."""
-        if ROOT not in self.open:
-            about: Attributes = {"gen_ai.workflow.name": "research", "enduser.id": self.job.owner}
-            self.open[ROOT] = self._span("", "invoke_workflow", "research", about)
-        return self.open[ROOT]
-
-    def _span(self, path: str, operation: str, what: str, about: "Attributes", seconds: float = 0.0) -> "Span":
-        """Begin a span below the nearest one that is open above `path`; the job's own has no path."""
+    @contextmanager
+    def span(self, run: Attempt, place: TraceContext, about: str) -> Iterator[Callable[[Frozen], object]]:
+        """Trace the inside as a job, a node or a call, below the one that it runs in."""
         from opentelemetry.context import Context
-        from opentelemetry.trace import set_span_in_context
+        from opentelemetry.trace import StatusCode
 
-        above = path.rpartition("/")[0]
-        while above and above not in self.open:
-            above = above.rpartition("/")[0]
-        context = set_span_in_context(self.open.get(above) or self._root(), Context()) if path else Context()
-        job, attempt = self.job.id, self.job.run.attempt
-        about |= {"dossier.job": job, "dossier.attempt": attempt, "gen_ai.conversation.id": job}
-        about |= {"gen_ai.operation.name": operation} if operation else {}
-        began = time.time_ns() - int(seconds * 1e9)
-        return self.tracer.start_span(f"{operation} {what}".strip(), context, attributes=about, start_time=began)
+        what, said = _named(place, about)
+        said |= {"dossier.job": run.job_id, "dossier.attempt": run.attempt, "gen_ai.conversation.id": run.job_id}
+        name = f"{said.get('gen_ai.operation.name', '')} {what}".strip()
+        above = Context() if what == JOB else None
+        # Of an error only its name: what it says may be words of a source.
+        with self._tracer.start_as_current_span(
+            name, above, attributes=said, record_exception=False, set_status_on_exception=False
+        ) as span:
+            try:
+                yield partial(_describe, span) if about == "model" else lambda value: None
+            except Exception as error:
+                span.set_attribute("error.type", type(error).__name__)
+                span.set_status(StatusCode.ERROR)
+                raise
+            finally:
+                if not place.call and (outcome := _state(run, place.node)):
+                    span.set_attribute("dossier.outcome", outcome)
+                    if outcome == "failed":
+                        span.set_status(StatusCode.ERROR)
 
-    def _end(self, path: str, how: str) -> None:
-        if (span := self.open.pop(path, None)) is not None:
-            span.set_attribute("dossier.outcome", how)
-            _finish(span, failed=how == "failed")
+
+def _named(place: TraceContext, about: str) -> tuple[str, Attributes]:
+    """Name what is done at a place, and say what is known of it beforehand."""
+    if not place.call and place.node == ROOT:
+        return JOB, {"gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": JOB, "enduser.id": about}
+    if not place.call:
+        return about, {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": about, "dossier.node": place.node}
+    kind, said = place.call.partition(":")[0], Attributes({"dossier.call": place.call})
+    if about == "model":
+        return "", said | {"gen_ai.operation.name": "chat"}
+    return kind, said | ({"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": kind} if about == "web" else {})
 
 
-def _finish(span: "Span", *, failed: bool) -> None:
-    from opentelemetry.trace import StatusCode
+def _describe(span: "Span", value: Frozen) -> None:
+    """Say which model was asked, and what it took; a reading holds the answer that it was made of."""
+    asked = value if isinstance(value, Spent) else getattr(value, "asked", None)
+    if isinstance(asked, Spent):
+        provider, _, model = asked.model.rpartition("/")
+        usage = asked.usage
+        span.update_name(f"chat {model}")
+        span.set_attributes({
+            "gen_ai.request.model": model, "gen_ai.provider.name": provider or model, "gen_ai.agent.name": asked.role,
+            "gen_ai.usage.input_tokens": usage.tokens_in, "gen_ai.usage.output_tokens": usage.tokens_out,
+            **({} if usage.cost_usd is None else {"dossier.cost_usd": usage.cost_usd}),
+        })  # fmt: skip
 
-    if failed:
-        span.set_status(StatusCode.ERROR)
-    span.end()
+
+def _state(run: Attempt, node: str) -> str:
+    """Give the state that a job or node was last said to be in."""
+    for event in (numbered.event for numbered in reversed(run.events)):
+        if isinstance(event, JobChanged) and node == ROOT:
+            return event.status
+        if isinstance(event, NodeChanged) and event.node == node:
+            return event.state
+    return ""

@@ -150,7 +150,7 @@ class Worker:
         self.writer.change(job.id, run.attempt, executor=self.config.executor)
         if job.status == "queued" and run.attempt > 1:
             run.emit(f"job#running~{run.attempt}", JobChanged(status="running", stage=job.stage))
-        with traced(TraceContext(job.id, ROOT)):
+        with traced(place := TraceContext(job.id, ROOT)), run.span(run, place, job.owner):
             try:
                 run.emit("job#started", JobChanged(status="running", stage="planning"))
                 outcome = await self._research(job, run)

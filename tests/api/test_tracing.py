@@ -35,7 +35,7 @@ def spans_kept():
 async def run_traced(put, http, spans_kept, model=None, **body):
     site = put(model or scripted())
     tracing, kept = spans_kept
-    site.team.observers.append(tracing.observe)
+    site.team.tracing = tracing
     told = (await http.post("/run", json={"task": TASK, **body})).json()
     return told, kept.get_finished_spans()
 
@@ -88,7 +88,7 @@ async def test_no_words_of_question_or_sources_are_in_a_trace(put, http, spans_k
 async def test_a_failed_call_says_which_error_and_its_job_goes_on(put, http, spans_kept):
     site = put(searcher=world(fail={query.query for query in FLAT.queries}))
     tracing, kept = spans_kept
-    site.team.observers.append(tracing.observe)
+    site.team.tracing = tracing
     await http.post("/run", json={"task": TASK, "max_queries": 3})
     failed = [span for span in kept.get_finished_spans() if "error.type" in span.attributes]
     assert {span.attributes["error.type"] for span in failed} == {"SearchError"}
@@ -100,14 +100,15 @@ async def test_a_stopped_job_leaves_no_span_open(put, http, spans_kept):
 
     site = put(Gate(FlatWorker()))
     tracing, kept = spans_kept
-    site.team.observers.append(tracing.observe)
+    site.team.tracing = tracing
     told = (await http.post("/run", json={"task": TASK, "async": True})).json()
     job = site.team.jobs.get(told["job_id"], "local")
     async for numbered in job.follow():
         if numbered is not None and numbered.event.kind == "search":
             break
+    work = job.run.task
     site.team.jobs.stop(job)
-    await asyncio.wait_for(job.wait(), 60)
+    await asyncio.wait({work}, timeout=60)  # its spans end where it is cut off
     (root,) = [span for span in kept.get_finished_spans() if span.parent is None]
     assert root.attributes["dossier.outcome"] == "cancelled"
 

@@ -79,7 +79,8 @@ async def test_a_planted_secret_is_in_no_log_event_error_export_trace_file_or_li
     caplog.set_level(logging.INFO, "aiosqlite")  # what it says by the thousand stands in the files
     with caplog.at_level(logging.DEBUG):
         team = open_team(planted, durable=True)
-        team.observers += [tracing.observe, meter.observe]
+        team.tracing = tracing
+        team.observers.append(meter.observe)
         await team.open()
         job = await team.commission(
             Commission(brief=Brief(question=ASKED, queries=(query,), today="2026-11-28")), owner="ann"
@@ -94,7 +95,6 @@ async def test_a_planted_secret_is_in_no_log_event_error_export_trace_file_or_li
         shown["doctor"] = "\n".join((await report())[0])
         shown["doctor --try"] = "\n".join((await report(really=True))[0])
         await close()
-    tracing.close()
     shown["traces"] = "\n".join(span.to_json() for span in spans.get_finished_spans())
     shown["log"] = caplog.text + "\n".join(JsonLines().format(record) for record in caplog.records)
     shown |= {str(path.relative_to(tmp_path)): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
