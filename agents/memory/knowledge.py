@@ -317,7 +317,7 @@ def open_memory(settings: Settings) -> KnowledgeStore | None:
     if not settings.memory:
         return None
     from agents.memory.embedders import embedder_of  # they all know this module
-    from agents.memory.sql_knowledge import SqlKnowledge
+    from agents.memory.sqlite_knowledge import SqliteKnowledge
 
     embedder = embedder_of(settings.embedder)
     if settings.qdrant_url:
@@ -328,4 +328,4 @@ def open_memory(settings: Settings) -> KnowledgeStore | None:
         from agents.memory.postgres_knowledge import PostgresKnowledge
 
         return PostgresKnowledge(url, embedder)
-    return SqlKnowledge(settings.data_dir / "memory", embedder)
+    return SqliteKnowledge(settings.data_dir / "memory", embedder)

@@ -22,7 +22,7 @@ from agents.contracts.frozen import digest
 from agents.contracts.sources import SearchQuery, Source, SourceCard
 from agents.memory.embedders import StaticEmbedder
 from agents.memory.knowledge import KnowledgeStore
-from agents.memory.sql_knowledge import SqlKnowledge
+from agents.memory.sqlite_knowledge import SqliteKnowledge
 from agents.nlp.lang import spans
 from agents.search.index import FileOutcome, Index
 
@@ -105,7 +105,7 @@ MUST = {
 async def run(count: int, url: str, texts: list[str]) -> dict[str, float]:
     """Measure the embedded store, a PostgreSQL database, or a Qdrant server."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        store: KnowledgeStore = SqlKnowledge(Path(folder), StaticEmbedder())
+        store: KnowledgeStore = SqliteKnowledge(Path(folder), StaticEmbedder())
         if url.startswith("postgres"):
             from agents.memory.postgres_knowledge import PostgresKnowledge
 
@@ -172,7 +172,7 @@ def main() -> int:
     given = parser.parse_args()
     if given.recall:
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-            found = asyncio.run(recall(Path(given.shared), SqlKnowledge(Path(folder), StaticEmbedder())))
+            found = asyncio.run(recall(Path(given.shared), SqliteKnowledge(Path(folder), StaticEmbedder())))
         print("| recall@5 of documents | knowledge base | index of the user's own files |\n| --- | ---: | ---: |")
         for name, ours, theirs in found:
             print(f"| {name} | {ours:.3f} | {theirs:.3f} |")
