@@ -48,6 +48,19 @@ class Ctx(Protocol):
     """Time left for collecting, the synthesis reserve kept out; to be read inside steps only."""
     last_deadline: Deadline
     """Time left for writing, the reserve included; to be read inside steps only."""
+    # As the last step recorded it:
+    elapsed: float
+    """Seconds since the job's clock started."""
+    left: float | None
+    """Seconds left of the whole job; None when unlimited."""
+    collecting_left: float | None
+    """The same without the synthesis reserve; never negative."""
+    finishing: bool
+    """True once the user asked this branch to finish with what is there."""
+    again: tuple[str, ...]
+    """What the user wants tried again, each by the path of its new try (`job/0/1+2`)."""
+    dropped: tuple[str, ...]
+    """Paths of branches whose findings the user wants left out."""
 
     def within(self, share: float) -> Deadline:
         """Time for one call that may take `share` of the job's whole time, never more than is left for collecting."""
@@ -57,30 +70,6 @@ class Ctx(Protocol):
 
     def writing(self, share: float) -> Deadline:
         """Time for a writer that may use `share` of the reserve: whoever writes after it needs the rest."""
-
-    @property
-    def left(self) -> float | None:
-        """Seconds left of the whole job as the last step recorded them; None when unlimited."""
-
-    @property
-    def collecting_left(self) -> float | None:
-        """The same without the synthesis reserve; never negative."""
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the job's clock started, as the last step recorded them."""
-
-    @property
-    def finishing(self) -> bool:
-        """True once the user asked this branch to finish with what is there, as the last step recorded it."""
-
-    @property
-    def again(self) -> tuple[str, ...]:
-        """What the user wants tried again, each by the path of its new try (`job/0/1+2`), as the last step recorded it."""
-
-    @property
-    def dropped(self) -> tuple[str, ...]:
-        """Paths of branches whose findings the user wants left out, as the last step recorded them."""
 
     async def call(
         self, kind: str, key: str, fn: Callable[..., Awaitable[M]], *args: object, gives: type[M], pool: Pool = "model"

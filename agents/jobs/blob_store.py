@@ -5,7 +5,7 @@ import contextlib
 import os
 import re
 import tempfile
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
 
@@ -53,18 +53,12 @@ class BlobStore:
             return False
         return True
 
-    async def sweep(self, in_use: Callable[[Collection[str]], Awaitable[set[str]]], before: datetime) -> int:
+    async def sweep(self, in_use: Callable[[], Awaitable[set[str]]], before: datetime) -> int:
         """Delete the texts that nobody uses, of those last put before a time; says how many there were.
 
         A text is put a moment before its use is written down, so younger ones stay.
         """
-        gone = 0
-        for folder in await asyncio.to_thread(lambda: sorted((self.folder / "texts").glob("??"))):
-            old = {path.stem: path for path in await asyncio.to_thread(_old, folder, before)}
-            for name in old.keys() - await in_use(old) if old else ():
-                await asyncio.to_thread(old[name].unlink, missing_ok=True)
-                gone += 1
-        return gone
+        return await asyncio.to_thread(_swept, self.folder, await in_use(), before.timestamp())
 
     def _text_path(self, name: str) -> Path:
         if not _NAME.fullmatch(name):
@@ -72,13 +66,14 @@ class BlobStore:
         return self.folder / "texts" / name[:2] / f"{name}.txt"
 
 
-def _old(folder: Path, before: datetime) -> list[Path]:
-    found = []
-    for path in folder.glob("*.txt"):
+def _swept(folder: Path, in_use: set[str], before: float) -> int:
+    gone = 0
+    for path in folder.glob("texts/??/*.txt"):
         with contextlib.suppress(FileNotFoundError):  # another process may be sweeping too
-            if path.stat().st_mtime < before.timestamp():
-                found.append(path)
-    return found
+            if path.stem not in in_use and path.stat().st_mtime < before:
+                path.unlink()
+                gone += 1
+    return gone
 
 
 def _read(path: Path) -> str:

@@ -32,41 +32,24 @@ class RunCtx:
     ) -> None:
         self.run, self.depth = run, depth
         self.job_id, self.path, self.budget = run.job_id, path, budget
-        self.so_far = reached
+        self.reach(reached)
         self.deadline: Deadline = self._time(lambda: run.reserve_s)
         self.last_deadline: Deadline = self._time(lambda: run.margin_s)
 
     # ---- what a handler may decide by
 
-    @property
-    def elapsed(self) -> float:
-        return self.so_far.elapsed
-
-    @property
-    def left(self) -> float | None:
-        return self._left(self.elapsed, self.so_far.steering.total_s)
+    def reach(self, so_far: Reached) -> None:
+        """Decide by where the job stands now."""
+        self.so_far, self.elapsed, steering = so_far, so_far.elapsed, so_far.steering
+        self.finishing, self.again, self.dropped = steering.finishing(self.path), steering.again, steering.dropped
+        self.left = self._left(so_far.elapsed, steering.total_s)
+        reserve_s = synthesis_reserve_s(least(self.run.budget.limits.seconds, steering.total_s))
+        self.collecting_left = None if self.left is None else max(0.0, self.left - reserve_s)
 
     def _left(self, at_s: float, shortened_s: float | None) -> float | None:
         """Seconds left, when the job's clock stands at `at_s`, of the budget and of what the user shortened the run to."""
         own = None if shortened_s is None else max(0.0, shortened_s - self.run.taken_s(at_s))
         return least(self.budget.seconds_left(at_s), own)
-
-    @property
-    def collecting_left(self) -> float | None:
-        total_s = least(self.run.budget.limits.seconds, self.so_far.steering.total_s)
-        return None if self.left is None else max(0.0, self.left - synthesis_reserve_s(total_s))
-
-    @property
-    def finishing(self) -> bool:
-        return self.so_far.steering.finishing(self.path)
-
-    @property
-    def again(self) -> tuple[str, ...]:
-        return self.so_far.steering.again
-
-    @property
-    def dropped(self) -> tuple[str, ...]:
-        return self.so_far.steering.dropped
 
     def _time(self, reserve_s: Callable[[], float]) -> Deadline:
         """Time left of the budget and of what the user shortened the run to, without a reserve."""
@@ -105,7 +88,7 @@ class RunCtx:
         self.run.claim(full_key := f"{self.path}#{name}")
         with traced(TraceContext(self.job_id, self.path, name)):
             step = await self._recorded(full_key, fn, args, pool)
-        self.so_far = self.so_far.later(step)
+        self.reach(self.so_far.later(step))
         if anew := self.run.steering.restarts_before(step.elapsed):
             name = f"{name}~{anew}"  # what was done before it was restarted has been told
         if step.failure is not None:
@@ -199,7 +182,7 @@ class RunCtx:
                 log.exception("branch failed: %s", path)
             raise StepFailed(path, Failure.of(error)) from error
         finally:
-            self.so_far = self.so_far.later(ctx.so_far)
+            self.reach(self.so_far.later(ctx.so_far))
 
     def emit(self, key: str, event: Event) -> None:
         self.run.emit(f"{self.path}#{key}", event)

@@ -5,7 +5,7 @@ Texts in the database: for several machines, which share no folder.
 
 import logging
 import uuid
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
@@ -104,7 +104,7 @@ EVENTS, COMMANDS = "dossier_events", "dossier_commands"
 DONE = "done"  # the answer to a command that was done
 WHEN_ENDED = ("task:plan", "task:challenge")
 """Commands that begin the next attempt: they wait until the present one has ended."""
-MANY = 200  # jobs deleted in one transaction, and names asked for in one query
+MANY = 200  # jobs deleted in one transaction
 GRACE = timedelta(days=1)
 """Age from which an unused text is swept out: one is put a moment before the step that names it is written down."""
 BY_AGE = (tables.jobs.c.created.desc(), tables.jobs.c.id.desc())
@@ -334,18 +334,14 @@ class Store:
 
     async def sweep(self, blobs: BlobStore) -> int:
         """Delete the texts that no job uses any more; says how many there were."""
-        gone = await blobs.sweep(partial(self.among, tables.text_uses.c.hash), now() - GRACE)
+        gone = await blobs.sweep(partial(self.all_of, tables.text_uses.c.hash), now() - GRACE)
         if gone:
             log.info("%d texts that no job uses any more were deleted", gone)
         return gone
 
-    async def among(self, column: sa.Column[str], names: Collection[str]) -> set[str]:
-        """Tell which of some names stand in a column."""
-        wanted, found = sorted(names), set[str]()
-        for start in range(0, len(wanted), MANY):
-            query = sa.select(column).where(column.in_(wanted[start : start + MANY])).distinct()
-            found |= set(await self.texts(query))
-        return found
+    async def all_of(self, column: sa.Column[str]) -> set[str]:
+        """Give what stands in a column, each once."""
+        return set(await self.texts(sa.select(column).distinct()))
 
     # ---- workers
 
@@ -426,7 +422,7 @@ class DatabaseBlobStore(BlobStore):
         # Other machines share these texts, and their chats are not known here.
         return False
 
-    async def sweep(self, in_use: Callable[[Collection[str]], Awaitable[set[str]]], before: datetime) -> int:
+    async def sweep(self, in_use: Callable[[], Awaitable[set[str]]], before: datetime) -> int:
         texts, uses = tables.texts, tables.text_uses
         unused = ~sa.exists().where(uses.c.hash == texts.c.hash)
         return await self.store.write(sa.delete(texts).where(texts.c.at < before, unused))

@@ -460,7 +460,7 @@ class Worker:
     async def sweep(self) -> int:
         """Delete what deleted jobs left behind: texts that nobody uses, and what the engine still knows of them."""
         ended = await self.engine.ended()
-        known = await self.store.among(tables.jobs.c.id, {job_id for job_id, _ in ended})
+        known = await self.store.all_of(tables.jobs.c.id)
         for job_id, attempt in ended:
             if job_id not in known:
                 await self.engine.forget(job_id, attempt)
