@@ -12,7 +12,6 @@ import re
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from functools import cache
-from typing import Literal
 
 from agents.contracts.frozen import Frozen
 from agents.core import model_answers as answers
@@ -90,46 +89,34 @@ def _is_free(schema: object) -> bool:
 
 _FENCED = re.compile(r"```[\w+-]*\s*\{")
 _OBJECT = re.compile(r'\{(?=\s*")')
-_FENCE = re.compile(r"```[\w+-]*\s*")
-_MAY_BE_TAG = re.compile(r"[<\[]\w{0,9}")
+_AT_ONCE = re.compile(r"(?:```[\w+-]*\s*)?(?=\{)")
+"""The beginning of a text that is an object, and nothing in front of it."""
 
 
 class ReplyStream:
     """Fed pieces of an answer, gives what is complete of its JSON so far; how the text is split makes no difference."""
 
     def __init__(self, field: str = "reply") -> None:
-        self._field, self._text = field, ""
-        """What counts of the answer: first what comes before the JSON object, then the object."""
-        self._at: Literal["head", "thoughts", "prose", "object"] = "head"
-        self._shown = ""
+        self._field, self._text, self._shown = field, "", ""
 
     def feed(self, chunk: str) -> str:
         """Take the next piece of the reply; return what it adds to the text for the user."""
         self._text += chunk
-        while self._at != "object" and self._step():
-            pass
         return self._news()
 
     def finish(self) -> str:
         """Say that the reply is complete; return what was held back in doubt."""
-        if self._at == "prose":
-            seen, closed = answers.drop_thoughts(self._text)
-            start, end = _FENCED.search(seen), 0
-            for found in () if start else _OBJECT.finditer(seen):  # what is drafted on the way goes before the answer
-                if found.start() >= end and ((value := answers.strict_json(seen, found.start())) or not start):
-                    start, end = found, value[1] if value else 0
-            if closed and start:
-                self._text, self._at = seen[start.end() - 1 :], "object"
-        return self._news()
+        return self._news(whole=True)
 
-    def value(self) -> dict[str, object]:
+    def value(self, *, whole: bool = False) -> dict[str, object]:
         """Give the complete fields of the answer, and a text as far as it is written."""
-        found = answers.complete_part(self._text, 0, words=True) if self._at == "object" else None
+        written = _object_in(self._text, whole=whole)
+        found = answers.complete_part(written, 0, words=True) if written else None
         return found if isinstance(found, dict) else {}
 
-    def _news(self) -> str:
+    def _news(self, *, whole: bool = False) -> str:
         """Give what is new of the field: more of a text; of a list each further item, as a line of JSON."""
-        said = answers.each_text(self.value().get(self._field), answers.whole_signs)
+        said = answers.each_text(self.value(whole=whole).get(self._field), answers.whole_signs)
         if isinstance(said, list):
             said = "".join(f"{json.dumps(item)}\n" for item in said)
         if not isinstance(said, str) or not said.startswith(self._shown):
@@ -137,24 +124,24 @@ class ReplyStream:
         news, self._shown = said[len(self._shown) :], said
         return news
 
-    def _step(self) -> bool:
-        """Take one decision about the head; False where it needs more text."""
-        if self._at != "head":
-            end = answers.closing_tag(self._text, 0, final=False)
-            if end is not None:
-                self._text, self._at = self._text[end:], "head"
-            return end is not None
-        text = self._text = self._text.lstrip("\ufeff \t\r\n")
-        fence = _FENCE.match(text)
-        if text.startswith("{") or (fence and text[fence.end() :].startswith("{")):
-            self._text, self._at = text[fence.end() if fence else 0 :], "object"
-        elif tag := answers.OPENING.match(text):
-            self._text, self._at = text[tag.end() :], "thoughts"
-        elif "```".startswith(text) or (fence and fence.end() == len(text)) or _MAY_BE_TAG.fullmatch(text):
-            return False
-        else:
-            self._at = "prose"
-        return True
+
+def _object_in(text: str, *, whole: bool) -> str:
+    """Give the object of an answer from its beginning on; empty as long as it is in doubt which one it is."""
+    end: int | None = 0
+    while end is not None:
+        text = text[end:].lstrip("\ufeff \t\r\n")
+        if begins := _AT_ONCE.match(text):
+            return text[begins.end() :]
+        thoughts = answers.OPENING.match(text)
+        end = answers.closing_tag(text, thoughts.end() if thoughts else 0, final=False)
+    if thoughts or not whole:
+        return ""
+    seen, all_closed = answers.drop_thoughts(text)
+    start, end = _FENCED.search(seen), 0
+    for found in () if start else _OBJECT.finditer(seen):  # what is drafted on the way goes before the answer
+        if found.start() >= end and ((value := answers.strict_json(seen, found.start())) or not start):
+            start, end = found, value[1] if value else 0
+    return seen[start.end() - 1 :] if all_closed and start else ""
 
 
 BATCH_S = 0.1
