@@ -129,7 +129,7 @@ class Team:
         self.opening: asyncio.Task[None] | None = None
         """Set while the store of the jobs is being opened beside the first work."""
         self.fetcher, self.pacing = fetcher, pacing or Pacing(settings.model_limits)
-        self.pauses = Pauses(self.pacing)
+        self.pacing.process, self.pauses = self.limits, Pauses(self.pacing)
         """How fast each model provider is asked, by all jobs of this process."""
         self.tracing = Tracing() if settings.otel else None
         self.observers: list[Callable[[Job], None]] = []
@@ -440,5 +440,4 @@ def open_team(settings: Settings, *, durable: bool = False) -> Team:
         pacing=pacing,
     )  # fmt: skip
     team.observers.append(team.pauses.observe)
-    team.limits.on_share.append(pacing.take_share)
     return team

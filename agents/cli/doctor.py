@@ -82,7 +82,7 @@ def _engine(team: Team, bound: dict[str, Order], missing: Missing) -> list[str]:
         if order.first.name != OFFLINE:
             names.append("offline engine")
         lines.append(f"  {role:12} {', then '.join(names)}")
-        lines += [f"  {'':12} not {left.name}: {left.why}" for left in order.left_out]
+        lines += [f"  {'':12} not {name}: {why}" for name, why in order.left_out]
         if order.first.name != OFFLINE and not order.first.usable:
             said = f"There is no key for {order.first.name}: put one into {order.first.key_variable} in `.env`."
             missing.append((said, not order.others))

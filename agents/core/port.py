@@ -186,23 +186,17 @@ class Slots:
 class ProcessLimits:
     """The limits that all jobs of this process share, and this process's part of what a provider allows all of them.
 
-    What a process may do at once is its own affair. What a provider allows is divided among the processes that ask it:
-    an adapter with such a limit adds a function to `on_share`, and multiplies its limit by the share it is given.
+    What a process may do at once is its own affair. What a provider allows is divided among the processes that ask it.
     """
 
     def __init__(self) -> None:
         self.pools: dict[Pool, Slots] = {pool: Slots(n) for pool, n in PROCESS_LIMITS.items()}
         self.share = 1.0
         """The part of a provider's limits that this process may use, above 0 to 1."""
-        self.on_share: list[Callable[[float], None]] = []
-        """Called with the share at each change."""
 
     def divide_among(self, workers: int) -> None:
         """Learn how many processes that run jobs are alive."""
-        if (share := 1 / max(1, workers)) != self.share:
-            self.share = share
-            for use in self.on_share:
-                use(share)
+        self.share = 1 / max(1, workers)
 
 
 class Pace(Frozen):

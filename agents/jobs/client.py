@@ -73,7 +73,7 @@ class Client:
         """Find out before anything is started whether jobs can be stored; a `ConfigError` when they can't."""
         file = self.store.database.file
         if file is not None and (other := held_by(file.with_name("engine.db"))):
-            raise InUse(f"The jobs in {file.parent} are already run by {other}.", other)
+            raise InUse(file.parent, other)
         try:
             await self.store.database.open()
         finally:

@@ -5,7 +5,6 @@ One process runs the jobs of one SQLite file: a lock that dies with its process,
 
 import os
 import socket
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +14,7 @@ from filelock import FileLock, Timeout
 from agents.contracts.frozen import digest
 from agents.core.errors import ConfigError
 from agents.core.port import ProcessLimits
-from agents.core.settings import Settings, reread_keys
+from agents.core.settings import Settings
 from agents.jobs.attempt import Clock
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.job import PLANNER_WINDOW_S
@@ -62,8 +61,6 @@ class JobStoreConfig:
     keep_days: float = 0.0  # days that jobs which are over are kept; 0 is for ever
     planner_window_s: float = PLANNER_WINDOW_S  # seconds that a job's planner is waited for
     code_version: str = CODE_VERSION
-    reread_keys: Callable[[], None] = lambda: None
-    """Looks again for keys that were put into `.env` since this process started."""
     policy: MaintenancePolicy = field(default_factory=MaintenancePolicy)
 
     @property
@@ -97,7 +94,7 @@ def open_jobs(
     config = JobStoreConfig(
         executor=settings.worker_name or socket.gethostname(), workers=settings.worker_jobs,
         runs=settings.runs_jobs or not kept, keep_days=settings.keep_days,
-        planner_window_s=settings.planner_pending_window_ms / 1000, reread_keys=reread_keys,
+        planner_window_s=settings.planner_pending_window_ms / 1000,
     )  # fmt: skip
     if kept:
         config = config.at(settings.data_dir, settings.database_url.get_secret_value())
@@ -107,8 +104,8 @@ def open_jobs(
 class InUse(ConfigError):
     """Another process runs the jobs of this file."""
 
-    def __init__(self, message: str, other: str) -> None:
-        super().__init__(f"{message} Stop it, or set another DOSSIER_DATA_DIR.")
+    def __init__(self, folder: Path, other: str) -> None:
+        super().__init__(f"The jobs in {folder} are already run by {other}. Stop it, or set another DOSSIER_DATA_DIR.")
         self.other = other
 
 
@@ -119,34 +116,28 @@ def this_process() -> str:
 
 def locked(database: Path) -> FileLock:
     """Take the lock of a database file; `InUse` where another process has it."""
-    lock, name = _lock_of(database)
+    lock = _lock_of(database)
+    holder = lock.with_suffix(".holder")  # a file of its own: Windows lets nobody read a locked one
     lock.parent.mkdir(parents=True, exist_ok=True)
     taken = FileLock(lock, timeout=0, thread_local=False)
     try:
         taken.acquire()
     except Timeout as error:
-        other = _named(name)
-        raise InUse(f"The jobs in {database.parent} are already run by {other}.", other) from error
-    name.write_text(this_process(), encoding="utf-8")
+        named = holder.read_text(encoding="utf-8").strip() if holder.exists() else ""
+        raise InUse(database.parent, named or "another process") from error
+    holder.write_text(this_process(), encoding="utf-8")
     return taken
 
 
 def held_by(database: Path) -> str:
     """Say which process runs the jobs of a database file; empty when none does."""
-    lock, name = _lock_of(database)
-    if not lock.exists():
-        return ""
     try:
-        with FileLock(lock, timeout=0, thread_local=False):
-            return ""
-    except Timeout:
-        return _named(name)
+        if _lock_of(database).exists():
+            locked(database).release()
+    except InUse as error:
+        return error.other
+    return ""
 
 
-def _lock_of(database: Path) -> tuple[Path, Path]:
-    """Give the file that is locked, and the one that names its holder: Windows lets nobody read a locked one."""
-    return database.with_name(database.name + ".lock"), database.with_name(database.name + ".holder")
-
-
-def _named(name: Path) -> str:
-    return (name.read_text(encoding="utf-8").strip() if name.exists() else "") or "another process"
+def _lock_of(database: Path) -> Path:
+    return database.with_name(f"{database.name}.lock")

@@ -15,18 +15,9 @@ from agents.contracts.contract import Contract
 from agents.contracts.frozen import Said
 from agents.contracts.sources import SourceCard
 from agents.contracts.verification import Claim
+from agents.core import events as told
 from agents.core.errors import DossierError
-from agents.core.events import (
-    ClaimWeighed,
-    JobChanged,
-    Noted,
-    Numbered,
-    PageCount,
-    Planned,
-    ReportWritten,
-    RoleAsked,
-    SourceRead,
-)
+from agents.core.events import JobChanged, Numbered, RoleAsked
 from agents.core.port import Handlers
 from agents.jobs.attempt import Attempt, Spans, untraced
 from agents.llm.pacing import Pacing
@@ -92,7 +83,7 @@ class Job:
     @property
     def contract(self) -> Contract | None:
         """What it works by: the authorized contract, or the one that its own planners drafted; None before that."""
-        planned = (one.event.contract for one in reversed(self.run.events) if isinstance(one.event, Planned))
+        planned = (one.event.contract for one in reversed(self.run.events) if isinstance(one.event, told.Planned))
         return self.commission.contract or next(planned, None)
 
     @property
@@ -102,7 +93,7 @@ class Job:
             return self.report.claims
         plans = self.contract.plans if self.contract else ()
         planned = (Claim(id=one.id, text=one.text) for plan in plans for one in planned_claims(plan))
-        weighed = (one.event.claim for one in self.run.events if isinstance(one.event, ClaimWeighed))
+        weighed = (one.event.claim for one in self.run.events if isinstance(one.event, told.ClaimWeighed))
         return tuple({claim.id: claim for claim in (*planned, *weighed)}.values())
 
     @property
@@ -196,7 +187,7 @@ class Job:
         )  # fmt: skip
 
     def actual(self) -> reports.Actual:
-        run, pages = self.run, PageCount()
+        run, pages = self.run, told.PageCount()
         spent = run.budget.spent
         for numbered in run.events:
             pages.take(numbered.event)
@@ -211,7 +202,7 @@ def sources_read(events: Iterable[Numbered], commission: reports.Commission) -> 
     """List what a job has read, and what it took over from an earlier report, by id."""
     earlier = commission.earlier
     taken = earlier.sources if earlier and earlier.use == "continue" else ()
-    read = (one.event.source for one in events if isinstance(one.event, SourceRead))
+    read = (one.event.source for one in events if isinstance(one.event, told.SourceRead))
     return {card.id: card for card in (*taken, *read)}
 
 
@@ -235,7 +226,7 @@ def poorer(document: reports.ReportDocument, earlier: reports.ReportDocument, ru
     restarts = run.steering.restarts_before
     asked = [one for one in run.events if isinstance(one.event, RoleAsked) and one.event.stood_in_for]
     stood_in = Counter(restarts(one.seconds) for one in asked if written(one.key))
-    wrote = next((one.seconds for one in reversed(run.events) if isinstance(one.event, ReportWritten)), 0.0)
+    wrote = next((one.seconds for one in reversed(run.events) if isinstance(one.event, told.ReportWritten)), 0.0)
     now, before = (sum(written(problem.where) for problem in one.error_log) for one in (document, earlier))
     return now + stood_in[restarts(run.now())] > before + stood_in[restarts(wrote)]
 
@@ -263,7 +254,9 @@ def orchestrator(
         plannerPendingUntil=(created + timedelta(seconds=window_s)).isoformat(),
         plannedAt=(created + timedelta(seconds=planned[0])).isoformat(timespec="seconds") if planned else None,
         claimCount=len(report.claims) if report and report.claims else planned_claims,
-        warnings=[str(one.event.text) for one in events if isinstance(one.event, Noted) and one.event.tag][-WARNINGS:],
+        warnings=[str(one.event.text) for one in events if isinstance(one.event, told.Noted) and one.event.tag][
+            -WARNINGS:
+        ],
     )
 
 
@@ -289,4 +282,4 @@ class Pauses:
             hear(text)
         for job in self._jobs:
             if job.status == "running":
-                job.run.emit(f"job#pause:{provider}~{len(job.run.events)}-{self._told}", Noted(text=text))
+                job.run.emit(f"job#pause:{provider}~{len(job.run.events)}-{self._told}", told.Noted(text=text))

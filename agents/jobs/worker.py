@@ -28,6 +28,7 @@ from agents.contracts.frozen import Said
 from agents.contracts.report import OVER, BlockedReason, JobTask, Outcome, ReportDocument
 from agents.core.errors import BadRequest, DossierError, ModelError
 from agents.core.events import JobChanged, Noted, ReportWritten, TraceContext, traced
+from agents.core.settings import reread_keys
 from agents.jobs import schema as tables
 from agents.jobs.attempt import ROOT, Attempt
 from agents.jobs.blob_store import BlobStore
@@ -242,7 +243,7 @@ class Worker:
                 raise BadRequest(f"Only a waiting or running job can be paused; this one is {job.status}.")
             case "resume" if job.status == "blocked" and job.blocked_reason in {"paused", "awaiting_key"}:
                 if job.blocked_reason == "awaiting_key":
-                    self.config.reread_keys()
+                    reread_keys()  # one may have been put into `.env` meanwhile
                 await self.begin(job.id, "Resumed.")
             case "resume":
                 raise BadRequest("Only a job that is paused, or waits for a key, can be resumed.")

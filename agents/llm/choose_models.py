@@ -163,20 +163,13 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class UnusedFallback:
-    """A model that was named as a stand-in and is not used as one."""
-
-    name: str
-    why: str
-
-
-@dataclass(frozen=True)
 class Order:
     """The models of one role: the one it is bound to, and those that stand in, in order."""
 
     first: Choice
     others: tuple[Choice, ...] = ()
-    left_out: tuple[UnusedFallback, ...] = ()
+    left_out: tuple[tuple[str, str], ...] = ()
+    """Models that were named as stand-ins and are not used as such, each with why."""
 
 
 def choice_of(written: str, openai_base: str = "", variable: str = "DOSSIER_MODEL") -> Choice:
@@ -214,16 +207,16 @@ def order_for(written: str, settings: env.Settings, variable: str = "DOSSIER_MOD
     if first.name == env.OFFLINE or settings.fallbacks == (env.NO_FALLBACKS,):
         return Order(first)
     others: list[Choice] = []
-    left: list[UnusedFallback] = []
+    left: list[tuple[str, str]] = []
     for written_one in dict.fromkeys(one for one in settings.fallbacks or _by_keys(first) if one != env.NO_FALLBACKS):
         other = choice_of(written_one, settings.api_base, "DOSSIER_FALLBACKS")
         if other.name in (first.name, env.OFFLINE):
             continue
         same_server = bool(first.base) and other.base == first.base
         if first.own_server and not other.stays_here and not same_server:
-            left.append(UnusedFallback(other.name, f"{first.name} runs on your own machines, and this one does not"))
+            left.append((other.name, f"{first.name} runs on your own machines, and this one does not"))
         elif not other.usable:
-            left.append(UnusedFallback(other.name, f"{other.key_variable} is not set"))
+            left.append((other.name, f"{other.key_variable} is not set"))
         else:
             others.append(other)
     return Order(first, tuple(others), tuple(left))

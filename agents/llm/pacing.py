@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from agents.core.port import Pace
+from agents.core.port import Pace, ProcessLimits
 from agents.llm.providers import PROVIDERS
 
 WINDOW_S = 60.0  # rates count what was sent in the last so many seconds
@@ -307,16 +307,14 @@ class Pacing:
     def __init__(self, asked: Mapping[str, Pace] | None = None) -> None:
         self._asked = dict(asked or {})
         self._gates: dict[str, RateLimiter] = {}
-        self.share = 1.0
+        self.process = ProcessLimits()
+        """Whose part of what each provider allows is kept to; the rest belongs to other processes that ask it."""
         self.on_pause: Callable[[str, float], None] = lambda _provider, _seconds: None
         """Told of every pause that a provider asks for and that is worth telling."""
 
-    def take_share(self, share: float) -> None:
-        """Keep to a part of what each provider allows; the rest belongs to other processes that ask it."""
-        self.share = share
-
     def limits(self, provider: str, *, own_server: bool = False, slots: int | None = None) -> Pace:
-        return limits_for(provider, self._asked.get(provider), own_server=own_server, slots=slots, share=self.share)
+        asked, share = self._asked.get(provider), self.process.share
+        return limits_for(provider, asked, own_server=own_server, slots=slots, share=share)
 
     def gate(self, provider: str, *, own_server: bool = False, slots: int | None = None) -> RateLimiter:
         """Give the gate that all callers of a provider pass through."""

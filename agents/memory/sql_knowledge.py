@@ -68,7 +68,8 @@ class SqlKnowledge(KnowledgeStore):
         near = await self._near(owner, vector, where) if vector else []
         query = f"select n, vector from {self.meanings} where {self.meant} and {numbered}"
         best = fused(worded, cosines(vector, await self._asked(owner, query, n=[*near, *worded])), limit)
-        found = dict(await self._asked(owner, f"select n, body from {self.items} where {numbered}", n=[*best]))
+        rows = await self._asked(owner, f"select n, body from {self.items} where {numbered}", n=[*best])
+        found: dict[int, bytes] = dict(rows)
         return [(score, item_of(found[n])) for n, score in best.items() if n in found]
 
     async def pages(self, owner: str) -> AsyncIterator[list[Remembered]]:

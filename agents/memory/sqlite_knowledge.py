@@ -23,7 +23,8 @@ from agents.memory.knowledge import Embedder, MemoryDown, body_of, columns_of, w
 from agents.memory.sql_knowledge import Rows, SqlKnowledge
 from agents.nlp.tokens import content_words, segmented
 
-T, P = TypeVar("T"), ParamSpec("P")
+T = TypeVar("T")
+P = ParamSpec("P")
 
 APPLICATION = 0x446F734D  # written into each file, so that a database of something else is never taken for one
 LAYOUT = 1  # raised when the tables change; a file of another layout is left alone

@@ -162,7 +162,7 @@ async def test_a_share_that_changes_counts_from_the_next_turn_on(clock):
     pacing = Pacing({"openai": Pace(at_once=4)})
     doors = pacing.gate("openai")
     assert pacing.gate("openai") is doors
-    pacing.share = 0.5
+    pacing.process.divide_among(2)
     assert pacing.limits("openai").at_once == 2
 
 
