@@ -362,7 +362,7 @@ class Team:
     def warm_up(self) -> None:
         """Load what answers and reports would else wait for; slow, so for a thread of its own beside the first work."""
         bound = [part for model in self.models.values() for part in parts_of(model)]
-        if any(isinstance(model, LiteLLMModel) and model.through_litellm for model in bound):
+        if any(isinstance(model, LiteLLMModel) and not model.ways.direct for model in bound):
             warm_up()
         self.prompts.compile()
         if isinstance(self.searcher, Chain):

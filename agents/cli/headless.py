@@ -100,7 +100,7 @@ async def _to_its_end(team: "Team", job: Job, json_file: Path | None, out: Path 
         team.jobs.stop(job)
         await job.wait()
         raise
-    if job.awaits_key:
+    if job.blocked_reason == "awaiting_key":
         # Its caller is the terminal, and is told; nobody is left to whom it could go on.
         team.jobs.stop(job)
         await job.wait()

@@ -1,6 +1,6 @@
 """The text of a report as a tree: blocks hold sentences, a sentence holds runs of text and the ids of what it cites."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -152,7 +152,14 @@ class Body(Frozen):
 
     def sentences(self) -> tuple[Sentence, ...]:
         """List the sentences in reading order. A table row with one citation, at its end, is one sentence."""
-        return tuple(_sentences(self.blocks))
+        found: list[Sentence] = []
+
+        def take(sentence: Sentence) -> Sentence:
+            found.append(sentence)
+            return sentence
+
+        self.changed(take)
+        return tuple(found)
 
     def facts(self) -> tuple[str, ...]:
         """List the ids of the facts that are cited, each once, in order of first use."""
@@ -182,24 +189,6 @@ def as_sentence(row: tuple[Sentence, ...], at: int) -> Sentence:
         if cell.inline:
             line += [*([Words(text=" | ")] if line else []), *cell.inline]
     return row[at].model_copy(update={"inline": tuple(line)})
-
-
-def _sentences(blocks: tuple[Block, ...]) -> Iterator[Sentence]:
-    for block in blocks:
-        match block:
-            case Paragraph(sentences=sentences):
-                yield from sentences
-            case Listing(items=items):
-                for item in items:
-                    yield from _sentences(item)
-            case Table(rows=rows):
-                for row in rows:
-                    at = row_citation(row)
-                    yield from (cell for cell in row if cell.inline) if at is None else (as_sentence(row, at),)
-            case Quotation(blocks=inside):
-                yield from _sentences(inside)
-            case _:
-                pass
 
 
 def _changed(blocks: tuple[Block, ...], change: Change) -> tuple[Block, ...]:

@@ -73,7 +73,7 @@ class ContractDrafts:
         Where the request is the authorization, its searches may begin when the manager has called it feasible.
         """
         gate = self._gate()
-        if len(text) > LONGEST_AHEAD or (gate is not None and gate.one_at_a_time):
+        if len(text) > LONGEST_AHEAD or (gate is not None and gate.places_now() == 1):
             return  # where one call waits for the other, the manager's comes first and has its whole time
         query = Query(text=text, feasible=True, reason="taken as it stands", depth_estimate=1)
         assumed = scope.model_copy(

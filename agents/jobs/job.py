@@ -112,11 +112,6 @@ class Job:
         return self.error.notice if self.error else ""
 
     @property
-    def awaits_key(self) -> bool:
-        """True while it rests because a model's key is missing or refused; `error` says which."""
-        return self.status == "blocked" and self.blocked_reason == "awaiting_key"
-
-    @property
     def awaits_somebody(self) -> bool:
         """True while it rests until somebody acts: sets a key, releases or reworks it, or restarts it."""
         return self.status == "blocked" and self.blocked_reason != "paused"

@@ -28,6 +28,7 @@ from agents.core.settings import has_key
 from agents.core.transport import ATTEMPTS, RetryPolicy
 from agents.llm import capabilities
 from agents.llm import chat_completions as protocol
+from agents.llm.capabilities import Sent, Ways
 from agents.llm.litellm_errors import Failed, exceptions_of, failed, notice_for
 from agents.llm.pacing import HeldBack, Permit, RateLimiter
 from agents.llm.providers import PROVIDERS, key_variable
@@ -127,7 +128,7 @@ class LiteLLMModel:
         self.gate, self._needs_key = gate, needs_key
         # litellm's own callbacks are called by litellm only.
         direct = name.startswith("openai/") and not callbacks
-        self.ways = capabilities.Ways(
+        self.ways = Ways(
             structured=structured, direct=direct,
             room="max_tokens" if api_base or not direct else "max_completion_tokens",
         )  # fmt: skip
@@ -140,11 +141,6 @@ class LiteLLMModel:
         """What all calls took since the start, whatever came of them: a talk that leads to no run is on no run's books."""
         self._plain_helped = False
         """To ask in words helped once where a form was answered by nothing: the next time it is kept."""
-
-    @property
-    def through_litellm(self) -> bool:
-        """Whether litellm has to be loaded to ask it."""
-        return not self.ways.direct
 
     async def reply(self, request: Request, on_text: OnText | None = None) -> Reply:
         keyless = self._needs_key or (self.ways.direct and not self._api_base)
@@ -208,7 +204,7 @@ class LiteLLMModel:
             streamed = ways.stream == "always" or (listener is not None and ways.stream == "wanted")
             messages = messages_for(request, ways, self._schema_note)
             tokens_in = sum(estimated_tokens(message["content"]) for message in messages)
-            sent = capabilities.Sent(messages, tokens_in, request.max_output_tokens, streamed, course.again)
+            sent = Sent(messages, tokens_in, request.max_output_tokens, streamed, course.again)
             try:
                 async with self._turn(request, course) as turn:
                     sent = replace(sent, room=self._room(request, ways, tokens_in, course))
@@ -261,12 +257,12 @@ class LiteLLMModel:
             ways = better
         raise failure or self._failed("server", "it never came to an answer")
 
-    def _learn(self, begun: capabilities.Ways, ways: capabilities.Ways) -> None:
+    def _learn(self, begun: Ways, ways: Ways) -> None:
         before, self.ways = self.ways, self.ways.taught(begun, ways)
         if self._kept is not None:
             self._kept.keep(self._kept_as, before, self.ways)
 
-    def _room(self, request: Request, ways: capabilities.Ways, tokens_in: int, course: _Course) -> int:
+    def _room(self, request: Request, ways: Ways, tokens_in: int, course: _Course) -> int:
         """Ask for no more than fits, and than can be written in the time that is left, at the pace seen so far.
 
         `Failed` where not even a short answer would fit, or come in time: nothing was sent.
@@ -306,12 +302,7 @@ class LiteLLMModel:
             raise
 
     async def _send(
-        self,
-        request: Request,
-        sent: capabilities.Sent,
-        ways: capabilities.Ways,
-        on_text: OnText | None,
-        course: _Course,
+        self, request: Request, sent: Sent, ways: Ways, on_text: OnText | None, course: _Course
     ) -> protocol.ProviderAnswer:
         body: protocol.Wire = {
             "model": self.name.partition("/")[2] if ways.direct else self.name,

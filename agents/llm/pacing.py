@@ -208,12 +208,7 @@ class RateLimiter:
         """Seconds for which the provider asked to be left alone."""
         return max(0.0, self._resumes_at - self._clock())
 
-    @property
-    def one_at_a_time(self) -> bool:
-        """Whether the provider works on one call after the other."""
-        return self._places_now() == 1
-
-    def _places_now(self) -> int:
+    def places_now(self) -> int:
         """Say how many requests may be open; 0 is any number."""
         limits = self._limits()
         return self.places.at_once(limits.at_once, limits.most_at_once or 0) if limits.at_once else 0
@@ -257,16 +252,10 @@ class RateLimiter:
                 own = self.pace.note(took_s, int(turn.tokens) - turn.tokens_out or tokens, turn.tokens_out)
                 if self._worked_s() - worked_s <= took_s / 2:  # else it is this machine that was slow to listen
                     limits = self._limits()
-                    limit, ended = limits.at_once or self.busy, turn.at + took_s
-                    most = limits.most_at_once or 0  # nobody waits: some more are kept ready for who comes next
-                    most = (
-                        most
-                        if self._full_at >= turn.at
-                        else min(most, 2 * max(limit, turn.busy))
-                        if turn.busy > 1
-                        else 0
-                    )
-                    self.places.went_well(own, max(turn.busy, self.busy), limit, most, ended=ended)
+                    limit, most = limits.at_once or self.busy, limits.most_at_once or 0
+                    if self._full_at < turn.at:  # nobody waits: some more are kept ready for who comes next
+                        most = min(most, 2 * max(limit, turn.busy)) if turn.busy > 1 else 0
+                    self.places.went_well(own, max(turn.busy, self.busy), limit, most, ended=turn.at + took_s)
             elif turn.ran_out:
                 self.pace.ran_out(took_s, tokens, turn.asked_for)
                 self.places.went_badly(self.busy, turn.at, turn.at + took_s)
@@ -289,7 +278,7 @@ class RateLimiter:
                 self._check(wait, ends_at)
                 self.tell(wait)
                 await self._sleep(wait)
-            elif limits.at_once and self.busy >= self._places_now():
+            elif limits.at_once and self.busy >= self.places_now():
                 self._full_at = now
                 self._freed.clear()
                 await self._freed.wait()

@@ -53,7 +53,7 @@ async def test_a_job_without_a_key_rests_keeps_what_it_has_and_goes_on_when_it_i
     provider = Provider()
     async with opened(tmp_path, research(provider), url=url) as kept:
         job = await kept.start(owner="ann")
-        await until(lambda: job.awaits_key, 30)
+        await until(lambda: job.blocked_reason == "awaiting_key", 30)
         provider.slow.set()  # what was under way is kept
         await until(lambda: job.run.halted, 30)
         row = await kept.jobs.store.job(job.id)
@@ -75,13 +75,13 @@ async def test_it_goes_on_by_itself_when_the_program_is_started_with_a_key(tmp_p
     provider.slow.set()
     async with opened(tmp_path, research(provider), url=url) as kept:
         job = await kept.start()
-        await until(lambda: job.awaits_key, 30)
+        await until(lambda: job.blocked_reason == "awaiting_key", 30)
         await until(lambda: job.run.halted, 30)
     async with opened(tmp_path, research(provider), url=url) as kept:
         again = await kept.jobs.find(job.id)
         before = len(provider.made)
         await until(lambda: len(provider.made) > before, 30)
-        await until(lambda: again.awaits_key, 30)  # it was tried, and there is still none
+        await until(lambda: again.blocked_reason == "awaiting_key", 30)  # it was tried, and there is still none
         await until(lambda: again.run.halted, 30)
         assert again.error is not None
     provider.key = "given"
@@ -96,9 +96,9 @@ async def test_it_can_be_stopped_and_its_place_is_given_to_others(tmp_path):
     provider.slow.set()
     async with opened(tmp_path, research(provider), workers=1) as kept:
         job = await kept.start(owner="ann")
-        await until(lambda: job.awaits_key, 30)
+        await until(lambda: job.blocked_reason == "awaiting_key", 30)
         other = await kept.start(owner="bob")
-        await until(lambda: other.awaits_key, 30)
+        await until(lambda: other.blocked_reason == "awaiting_key", 30)
         kept.jobs.stop(job)
         await kept.ended(job, 30)
         assert job.status == "cancelled"
