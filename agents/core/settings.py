@@ -3,12 +3,12 @@
 Provider keys (`OPENAI_API_KEY` and kin) are not listed here: the model library looks them up by their usual names.
 """
 
-import codecs
 import os
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from io import StringIO
+from json import detect_encoding
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -308,16 +308,10 @@ def load(dotenv: Path | None = None) -> Settings:
 
 
 def _written(path: Path) -> dict[str, str | None]:
-    """Read a `.env` in the encoding that its first bytes tell: PowerShell writes UTF-16."""
+    """Read a `.env` in the encoding that its first bytes tell, as those of JSON do: PowerShell writes UTF-16."""
     data = path.read_bytes()
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        encoding = "utf-16"
-    elif 0 in data[:2]:  # without a mark, as some tools save it
-        encoding = "utf-16-be" if data[0] == 0 else "utf-16-le"
-    else:
-        encoding = "utf-8-sig"
     try:
-        if "\0" in (text := data.decode(encoding)):
+        if "\0" in (text := data.decode(detect_encoding(data))):
             raise ValueError("it holds zeros")
         return dotenv_values(stream=StringIO(text))
     except ValueError as error:

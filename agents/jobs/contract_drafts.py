@@ -76,18 +76,16 @@ class ContractDrafts:
         if len(text) > LONGEST_AHEAD or (gate is not None and gate.places_now() == 1):
             return  # where one call waits for the other, the manager's comes first and has its whole time
         query = Query(text=text, feasible=True, reason="taken as it stands", depth_estimate=1)
-        assumed = scope.model_copy(
-            update={
-                "question": text,
-                "queries": (query,),
-                "language": report_language(text),
-                "seed_urls": seeds_in(text),
-            }
-        )
+        as_asked = {
+            "question": text,
+            "queries": (query,),
+            "language": report_language(text),
+            "seed_urls": seeds_in(text),
+        }
         while len(self._ahead) >= MOST_AHEAD:
             self._ahead.pop(0)[1].cancel()
         ahead = self.look_ahead(text) if authorized else None
-        drafting = self.of_brief(self._brief(assumed, tier), limit_s=limit_s, ahead=ahead)
+        drafting = self.of_brief(self._brief(scope.model_copy(update=as_asked), tier), limit_s=limit_s, ahead=ahead)
         planning = asyncio.ensure_future(drafting)
         self._ahead.append((text, planning))  # the same question may be asked by several at once
         planning.add_done_callback(lambda done: done.cancelled() or done.exception())

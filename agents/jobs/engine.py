@@ -103,11 +103,8 @@ class JobQueue:
     def __init__(self, config: JobStoreConfig) -> None:
         self.config, self.url = config, plain_url(config.engine_url)
         if not self.url.startswith("sqlite"):
-            self.url = (
-                sa.make_url(self.url)
-                .update_query_dict({"application_name": config.session})
-                .render_as_string(hide_password=False)
-            )
+            named = sa.make_url(self.url).update_query_dict({"application_name": config.session})
+            self.url = named.render_as_string(hide_password=False)
         self._client: DBOSClient | None = None
         self._file: sa.Engine | None = None  # that of a worker's SQLite file, which client and DBOS share
         self._last_priority = 0

@@ -34,7 +34,6 @@ from agents.jobs.attempt import ROOT, Attempt
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.changes import applied, changed
 from agents.jobs.config import this_process
-from agents.jobs.ctx import RunCtx
 from agents.jobs.job import WRITING, Job, poorer
 from agents.jobs.register import OPEN, UNWIND_S, Register
 from agents.jobs.store import DONE, StoredCommand, now
@@ -175,7 +174,7 @@ class Worker:
 
     async def _research(self, job: Job, run: Attempt) -> Outcome:
         try:
-            done = Outcome.model_validate(await run.handlers["research"](RunCtx(run, ROOT, run.budget), job.commission))
+            done = await run.run("research", job.commission, Outcome)
         except SQLAlchemyError as error:
             # Not the job's fault: a database is away. Nothing is recorded, so that it can be taken up again.
             run.break_off(error)

@@ -26,7 +26,7 @@ import httpx2
 from agents.core.model_answers import CLOSING, FENCE, drop_thoughts, strict_json
 from agents.core.role import estimated_tokens
 from agents.core.transport import proxy_for
-from agents.llm.litellm_errors import words_in
+from agents.llm.litellm_errors import WORDS, words_in
 
 Wire = dict[str, Any]  # JSON as it goes over the wire; what a server sends may have any shape
 OPENAI = "https://api.openai.com/v1"
@@ -212,15 +212,6 @@ _WORDS = ("text", "output_text", "message", "")  # kinds of parts that hold word
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
 """Fields for thoughts, of which a server uses one."""
 _READ, _WRITTEN = ("prompt_tokens", "input_tokens"), ("completion_tokens", "output_tokens")
-_ENDS: Mapping[str, str] = {
-    **dict.fromkeys(("max_tokens", "max_output_tokens", "model_length", "token_limit"), "length"),
-    **dict.fromkeys(
-        ("safety", "prohibited_content", "blocklist", "recitation", "spii", "guardrail_intervened", "content_filtered",
-         "refusal", "sensitive"),
-        "content_filter",
-    ),
-}  # fmt: skip
-"""What providers call the ends of answers, by the protocol's own words."""
 
 
 @dataclass
@@ -299,7 +290,7 @@ class ProviderAnswer:
         declined = (one.get("refusal") for one in (message, *_parts(message, "content")))
         self.refusal += "".join(one for one in declined if isinstance(one, str))
         finish = str(first.get("finish_reason") or self.finish).casefold()
-        self.finish = _ENDS.get(finish, finish)
+        self.finish = WORDS.ends.get(finish, finish)
         calls = [_part(call, "function") for call in _parts(message, "tool_calls") if not call.get("index")][:1]
         self.called += "".join(_words_of(call.get("arguments")) for call in (*calls, _part(message, "function_call")))
         return piece

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 
 from agents.contracts.frozen import Frozen, Said
-from agents.core.errors import NOT_IN_TIME, DossierError, ModelError, ModelFault
+from agents.core.errors import DossierError, ModelError, ModelFault
 from agents.core.transport import advice, http_date, retry_after_s
 
 
@@ -24,6 +24,9 @@ class _Words(Frozen):
     statuses: dict[int, ModelFault]
     cues: dict[str, tuple[str, ...]]
     sizes: dict[str, tuple[str, ...]]
+    fields: tuple[str, ...]
+    ends: dict[str, str]
+    said: dict[ModelFault, str]
 
 
 WORDS = _Words.model_validate(tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8")))
@@ -50,10 +53,6 @@ _PACKAGES = {"google.auth": "google-auth", "google": "google-auth"}
 A_PAGE = re.compile(
     r"<(?:!doctype|html|head)[^>]*>(?:.*?<title>(?P<title>[^<]{1,80})</title>)?", re.IGNORECASE | re.DOTALL
 )
-_NAMES_OF_WORDS = (
-    "error", "message", "msg", "detail", "error_message", "error_description", "errors", "title", "status_msg", "base_resp",
-    "reason", "response", "fault", "faultstring",
-)  # fmt: skip
 _MARKUP = re.compile(r"<[^>]*>")
 SHOWN_WORDS = 240  # characters of a provider's own words that are shown
 RETRY_AFTER_CAP_S = 120.0
@@ -180,27 +179,13 @@ def notice_for(
         why = "a web page{page} answers in its place. Check its address, and whether the network wants you to sign in"
         title = f" (“{page['title'].strip()}”)" if page["title"] else ""
         return Said(f"The model provider could not be reached: {why}.", page=title)
-    named = {name: one for name, one in (("key", key_variable), ("model", model)) if f"{{{name}}}" in _SAID[fault]}
-    said = Said(_SAID[fault], **named)
+    named = {name: one for name, one in (("key", key_variable), ("model", model)) if f"{{{name}}}" in WORDS.said[fault]}
+    said = Said(WORDS.said[fault], **named)
     if fault == "key" and no_key:
         return Said("There is no key for the model provider. Put one into {key} in `.env`.", key=key_variable)
     if words := spoken(words):
         return Said("{what} It said: “{words}”.", what=said, words=words.rstrip("."))
     return Said("{what} It answered with status {status}.", what=said, status=status) if status else said
-
-
-_SAID: dict[ModelFault, str] = {
-    "key": "The model provider refused the key. Check {key} in `.env`.",
-    "quota": "The quota or credit of the key in {key} is used up.",
-    "rate": "The model provider is limiting the rate of requests; please try again in a moment.",
-    "timeout": NOT_IN_TIME,
-    "overflow": "The text was too long for the model {model}.",
-    "refused": "The model provider declined to answer this request.",
-    "unknown_model": "The provider does not know the model {model}; check its name and the server's address.",
-    "connection": "The model provider could not be reached.",
-    "server": "The model provider had an error on its side; please try again in a moment.",
-    "request": "The model provider did not accept the request for {model}; `doctor --try` tells what it takes.",
-}
 
 
 def spoken(text: str) -> str:
@@ -226,7 +211,7 @@ def words_in(body: object) -> str:
     body = {str(name).casefold(): value for name, value in body.items()}
     inner = body.get("metadata")
     raw = words_in(inner.get("raw")) if isinstance(inner, dict) else ""  # what a router was told by the real provider
-    said = next((words for name in _NAMES_OF_WORDS if (words := words_in(body.get(name)))), "")
+    said = next((words for name in WORDS.fields if (words := words_in(body.get(name)))), "")
     where = body.get("loc")
     at = f"{'.'.join(str(part) for part in where)}: " if isinstance(where, list) and said else ""
     return f"{at}{said}{f': {raw}' if raw and raw != said else ''}"

@@ -46,13 +46,9 @@ def full_name(written: str, *, variable: str, openai_base: str = "") -> str:
         return f"{maker}/{name}"
     if provider.casefold() in PROVIDERS.known:
         provider = provider.casefold()
-        second = rest.partition("/")[0]
-        if (
-            provider in PROVIDERS.makers
-            and "/" in rest
-            and second in PROVIDERS.known
-            and not (provider == "openai" and openai_base)
-        ):
+        second, more, _ = rest.partition("/")
+        makes_its_own = provider in PROVIDERS.makers and not (provider == "openai" and openai_base)
+        if makes_its_own and more and second in PROVIDERS.known:
             raise ConfigError(
                 f"{variable}: {name!r} has two providers in front. Did you mean {rest} or {provider}/{rest.partition('/')[2]}?"
             )
