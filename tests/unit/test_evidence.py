@@ -95,14 +95,13 @@ def test_support_in_another_language_takes_a_models_word_and_the_right_figures()
     assert with_a_models_word(other, "supports").stance != "supports"
 
 
-def test_a_counter_search_reads_only_what_is_about_the_claims_subject_and_what_is_new_first():
+def test_a_counter_search_reads_only_what_is_about_the_claims_subject():
     hits = (
         Hit(url="https://known.example/", title="Orvane ferry closures"),
         Hit(url="https://off.example/", title="Tolven line in winter"),
         Hit(url="https://new.example/", title="Report", snippet="The Orvane line was closed."),
     )
-    assert to_read(CLAIM, hits, ("https://known.example/",)) == ["https://new.example/", "https://known.example/"]
-    assert to_read(CLAIM, hits, ("https://known.example/",), new=0) == ["https://known.example/"]
+    assert to_read(CLAIM, hits) == ["https://known.example/", "https://new.example/"]
 
 
 def test_sentences_that_speak_of_the_claims_measure_are_chosen():
@@ -121,7 +120,7 @@ def test_where_a_claim_names_nobody_a_page_must_speak_of_the_same_matter():
         Hit(url="https://other.example/", title="Wind power", snippet="Blades are made of glass fibre."),
     )
 
-    assert to_read(claim, hits, ()) == ["https://same.example/"]
+    assert to_read(claim, hits) == ["https://same.example/"]
 
 
 def test_a_planned_claim_without_a_word_of_what_is_asked_is_none():

@@ -81,12 +81,16 @@ async def test_who_finds_all_reserved_waits_until_another_ends_and_is_refused_wh
     assert not (await asked_of(run, "job/0/2", 1, 4)).waits
 
 
-async def test_claims_share_what_is_left_and_one_that_finds_no_source_left_may_still_search():
+async def test_claims_share_the_searches_that_are_left_and_the_sources_when_it_is_known_who_found_any():
     run = Allowance(searches=5, sources=3, in_vain=lambda: 0)
     paths = [f"job/0/challenge-0/claim-c{n}" for n in range(4)]
-    granted = [await run.grant(path, 2, 2, 0, 3) for path in paths]
+    assert [(await run.grant(path, 2, 0, 0, 3)).searches for path in paths] == [2, 1, 1, 1]
+    assert (await run.grant("job/0/challenge-0/claim-c4", 2, 0, 0, 3)).waits
 
-    assert granted == [
-        Grant(searches=searches, sources=sources) for searches, sources in ((2, 1), (1, 1), (1, 1), (1, 0))
-    ]
-    assert (await run.grant("job/0/challenge-0/claim-c4", 2, 2, 0, 3)).waits
+    a, b, c, d = (f"https://{letter}.example/" for letter in "abcd")
+    found = [(), (a, b), (a, c), (d, c, b)]
+
+    # One that finds nothing new leaves its part to the others; what another took costs nothing more.
+    assert [(await run.choose(path, urls, 3)).urls for path, urls in zip(paths, found, strict=True)] == [
+        (), (a,), (a, c), (d, c),
+    ]  # fmt: skip

@@ -1,7 +1,7 @@
 """The challenge: for each claim the facts at hand are held against it, and counter-evidence is deliberately searched for."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from agents.contracts.fact import Fact, PointedFact
 from agents.contracts.finding import Finding, Problem, SearchRecord
@@ -65,8 +65,14 @@ class ClaimGiven(Frozen):
     beside: int = 0
     """Other claims that are searched against, too."""
     searches: int = SEARCHES_PER_CLAIM
-    sources: int = NEW_SOURCES
-    """Documents that it may read which the run has not read yet; those cost nothing."""
+
+
+Choice = Callable[[tuple[str, ...]], Awaitable[Sequence[str]]]
+"""Says which of the documents that the run has not read yet one claim may read; the others cost nothing."""
+
+
+async def _the_first(new: tuple[str, ...]) -> Sequence[str]:
+    return new[:NEW_SOURCES]
 
 
 class ClaimFound(Frozen):
@@ -238,14 +244,17 @@ async def _second_opinion(
     return problems
 
 
-async def run_claim(context: RunContext, ctx: Ctx, given: ClaimGiven) -> ClaimFound:
+async def run_claim(context: RunContext, ctx: Ctx, given: ClaimGiven, choose: Choice = _the_first) -> ClaimFound:
     """Search for a claim and read what is about its subject; nothing found is an answer, a failed search is not."""
     queries, claim = given.queries[: given.searches], given.claim.text
     if not queries or ctx.finishing or ctx.collecting_left == 0:
         return ClaimFound()
     made = await search_all(ctx, context, given.setting, queries, ctx.deadline)
     hits = {hit.url: hit for found_by in made.lists for hit in reversed(found_by)}
-    items = [(url, url, ctx.deadline) for url in to_read(claim, tuple(hits.values()), given.read, given.sources)]
+    shown = to_read(claim, tuple(hits.values()))
+    chosen = await choose(tuple(url for url in shown if url not in given.read))
+    urls = [*chosen, *(url for url in shown if url in given.read)][:NEW_SOURCES]
+    items = [(url, url, ctx.deadline) for url in urls]
     fetched = await ctx.fan("fetch", context.fetch, items, gives=SourceCard, pool="web")
     for (url, *_), read in zip(items, fetched, strict=True):
         await context.note_fetched(url, ctx.path, read)
@@ -275,13 +284,10 @@ async def run_claim(context: RunContext, ctx: Ctx, given: ClaimGiven) -> ClaimFo
     )  # fmt: skip
 
 
-def to_read(claim: str, hits: tuple[Hit, ...], read: tuple[str, ...], new: int = NEW_SOURCES) -> list[str]:
-    """Choose what a counter-search reads: what its hits show to be about the claim's subject, independent sources first.
-
-    No more than so many `new` ones; what was `read` for the query already is looked at again where there are none.
-    """
+def to_read(claim: str, hits: tuple[Hit, ...]) -> list[str]:
+    """Choose what a counter-search may read: what its hits show to be about the claim's subject."""
     subject = ledger.subject_of(claim)
-    about = [
+    return [
         hit.url
         for hit in hits
         for shown in (f"{hit.title} {hit.snippet}",)
@@ -289,7 +295,6 @@ def to_read(claim: str, hits: tuple[Hit, ...], read: tuple[str, ...], new: int =
             names_held(subject, stems_of(shown)) if subject.names else ledger.shared(claim, shown) >= ledger.SAME_MATTER
         )
     ]
-    return [*[url for url in about if url not in read][:new], *[url for url in about if url in read]][:NEW_SOURCES]
 
 
 async def _picked(context: RunContext, cards: tuple[SourceCard, ...], claim: str) -> ClaimFound:

@@ -22,6 +22,7 @@ from agents.research.challenge.challenge import (
     ClaimGiven,
 )
 from agents.research.reading.searching import LeafGiven, teller
+from agents.research.run_context import Listed
 from agents.web.url_key import canonical
 
 MAX_ROUNDS = 20
@@ -84,6 +85,7 @@ class Allowance:
         self._read: set[str] = set()
         self._working: set[str] = set()
         """Branches that may still give back."""
+        self._chose: set[str] = set()
         self._given_back = asyncio.Event()
 
     async def grant(self, path: str, searches: int, sources: int, least: int, beside: int) -> Grant:
@@ -108,6 +110,27 @@ class Allowance:
             searches = min(searches, math.ceil(left_searches / waiting))
             sources = min(sources, math.ceil(left_sources / waiting))
         return Grant(searches=max(0, min(searches, left_searches)), sources=max(0, min(sources, left_sources)))
+
+    async def choose(self, path: str, found: tuple[str, ...], beside: int) -> Listed:
+        """Take what a claim may read of documents that it has found, the best first: the body of a step.
+
+        What another claim has taken costs nothing more; the rest is shared with those `beside` it that have not chosen yet,
+        so that who finds nothing new leaves its part to the others.
+        """
+        left = self._left("", 0, self.sources, 0).sources
+        waiting = beside + 1 - sum(one.startswith(path.rpartition("-")[0]) for one in self._chose)
+        most, chosen = math.ceil(left / max(1, waiting)), list[str]()
+        for url in found:
+            if len(chosen) < NEW_SOURCES and (canonical(url) in self._read or most > 0):
+                most -= canonical(url) not in self._read
+                chosen.append(url)
+        self.chose(path, done := Listed(urls=tuple(chosen)))
+        return done
+
+    def chose(self, path: str, chosen: Listed) -> None:
+        """Bring the books up to what a step recorded."""
+        self._chose.add(path)
+        self._read.update(map(canonical, chosen.urls))
 
     def note(self, path: str, grant: Grant, read: Iterable[str] = ()) -> None:
         """Bring the books up to what a step recorded, or to what a branch really used; a page that two read is one source."""
@@ -188,9 +211,16 @@ async def _bounded_claim(claim: Handler, allowance: Allowance, ctx: Ctx, given: 
     """Let a claim be searched against where a search is left; the claims share what there is."""
     if not given.queries:
         return ClaimFound()
-    async with _granted(ctx, allowance, SEARCHES_PER_CLAIM, NEW_SOURCES, 0, given.beside) as grant:
-        may = {"searches": grant.searches, "sources": grant.sources}
-        done: ClaimFound = await claim(ctx, given.model_copy(update=may))
+
+    async def choose(found: tuple[str, ...]) -> Sequence[str]:
+        chosen = await ctx.call(
+            "chosen", "0", allowance.choose, ctx.path, found, given.beside, gives=Listed, pool="local"
+        )
+        allowance.chose(ctx.path, chosen)
+        return chosen.urls
+
+    async with _granted(ctx, allowance, SEARCHES_PER_CLAIM, 0, 0, given.beside) as grant:
+        done: ClaimFound = await claim(ctx, given.model_copy(update={"searches": grant.searches}), choose)
         allowance.note(ctx.path, Grant(searches=min(grant.searches, len(done.searches)), sources=0), done.read)
         return done
 
