@@ -53,6 +53,9 @@ def allowed(command: Command, run: Attempt, brief: Brief | None) -> Command:
         return command.model_copy(update={"limits": _narrower(command.limits, run, brief)})
     if command.kind == "retry":
         _may_be_tried_again(command.node, run)
+    row = last_states(run.events).get(place(command.node)) if command.kind in {"finish", "stop", "drop"} else None
+    if row is not None and row.state not in (DROPPABLE if command.kind == "drop" else ACTIVE):
+        raise BadRequest("“{title}” is {state} already. Nothing was changed.", title=row.title, state=row.state)
     if command.kind == "drop" and _stage(run) in WRITTEN_OVER:
         raise BadRequest("The claims and the summary rest on all branches by now; none can be dropped any more.")
     return command
