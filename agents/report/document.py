@@ -206,10 +206,13 @@ class _Report:
             silent = [side for side in sides if told.isdisjoint(one.fact_id for one in side)]
             if claim.verdict not in ("contested", "refuted") or len(silent) != 1:
                 continue
-            other = next((one for one in silent[0] if composer.source_of(one.fact_id)), None)
+            telling = {one.source_id for side in sides if side is not silent[0] for one in side}
+            others = sorted(silent[0], key=lambda one: one.source_id in telling)
+            other = next((one for one in others if composer.source_of(one.fact_id)), None)
             if other and other.fact_id not in self._quoted:
                 self._quoted.add(other.fact_id)
-                said = self.words.other_side.format(words=f"{opening}{shortened(other.quote)}{closing}")
+                form = self.words.own_other_side if other.source_id in telling else self.words.other_side
+                said = form.format(words=f"{opening}{shortened(other.quote)}{closing}")
                 sentence = composer.cited(Sentence(inline=(Words(text=said),), facts=(other.fact_id,)))
                 # The words of the source themselves.
                 yield Paragraph(sentences=(sentence.model_copy(update={"verdict": "supported"}),))
@@ -311,7 +314,7 @@ class _Report:
             "#LOW_EVIDENCE": cited <= 1,
             "#PATH_DECISION": by_code or bool(self.making.actual.stand_ins),
             "#COMPLETION_DRIVE": any(plan.assumptions for plan in outcome.contract.plans),
-            "#SOURCE_CONFLICT": any(claim.verdict == "contested" for claim in self.truth.claims),
+            "#SOURCE_CONFLICT": any(map(_differs, self.truth.claims)),
             "#UNVERIFIED": bool(unverified(self.truth)),
         }
         return tuple(dict.fromkeys((*outcome.tags, *(tag for tag, holds in raised.items() if holds))))
@@ -366,6 +369,12 @@ class _Report:
 
 def _heading(text: str) -> Heading:
     return Heading(level=2, inline=(Words(text=text),))
+
+
+def _differs(claim: Claim) -> bool:
+    """Tell whether sources contradict each other about a claim, and not one of them itself."""
+    sources = {one.source_id for one in claim.said("supports", "qualifies", "contradicts")}
+    return claim.verdict == "contested" and len(sources) > 1
 
 
 def _stated(fact: Fact) -> Sentence:

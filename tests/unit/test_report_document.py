@@ -405,6 +405,19 @@ def test_a_summary_that_tells_one_of_two_contradicting_figures_quotes_the_other(
     assert ("Another source says otherwise: “Freight moved by road.”[2]" in opening) == said
 
 
+def test_words_of_the_very_source_that_states_a_claim_are_no_other_source_and_no_conflict_of_sources():
+    evidence = tuple(
+        Evidence(fact_id=one.id, source_id=world.F1.source_id, domain="a", stance=stance, strength=0.9, quote=one.quote)
+        for one, stance in ((world.F1, "supports"), (world.F4, "contradicts"))
+    )
+    claim = Claim(id="c1", text="It closed on twelve days.", verdict="contested", evidence=evidence)
+    document = world.document(truth=Truth(claims=(claim,)))
+
+    assert "The same source says otherwise, too: “Freight moved by road.”" in document.markdown
+    assert "Another source says otherwise" not in document.markdown
+    assert "#SOURCE_CONFLICT" not in {tag.tag for tag in document.methodology.tags}
+
+
 def test_a_section_that_tells_one_of_two_contradicting_figures_quotes_the_other_below_it_once():
     evidence = tuple(
         Evidence(fact_id=one.id, source_id=one.source_id, domain="a", stance=stance, strength=0.9, quote=one.quote)
