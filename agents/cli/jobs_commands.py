@@ -16,7 +16,6 @@ from agents.core.errors import BadRequest, ConfigError, DossierError
 
 if TYPE_CHECKING:
     from agents.core.settings import Settings
-    from agents.jobs.blob_store import BlobStore
     from agents.jobs.changes import Steered
     from agents.jobs.store import Store, StoredJob
 
@@ -219,8 +218,11 @@ async def purge(
     days: Annotated[float, typer.Option(help="Days that they have been over, at least.", min=0)],
 ) -> None:
     """Delete jobs that have been over for some days, with events and reports, and the texts that no other job uses."""
+    from agents.core.settings import load
+    from agents.jobs.store import blobs_of
+
     gone = await store.purge(days)
-    texts = await store.sweep(_blobs(store))
+    texts = await store.sweep(blobs_of(store, load().data_dir))
     say(f"deleted: {gone} of the jobs, {texts} of the texts")
 
 
@@ -263,15 +265,6 @@ async def _answered(store: "Store", row: "StoredJob", verb: str, argument: str) 
         f"No process that runs jobs answers. The command ({verb}) is noted, and done when one does: "
         "`python -m agents serve` or `python -m agents worker`."
     )
-
-
-def _blobs(store: "Store") -> "BlobStore":
-    from agents.core.settings import load
-    from agents.jobs.blob_store import BlobStore
-    from agents.jobs.store import DatabaseBlobStore
-
-    folder = load().data_dir
-    return BlobStore(folder) if store.database.sqlite else DatabaseBlobStore(folder, store)
 
 
 def run_to_exit(work: "Coroutine[None, None, None]") -> None:

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
-from textwrap import dedent
 from typing import Annotated, Literal, Self
 
 from pydantic import (
@@ -82,26 +81,21 @@ def field_texts(model: type[BaseModel]) -> Mapping[str, str]:
     """Read the texts beneath the fields of a model and those it is made from."""
     texts: dict[str, str] = {}
     for one in reversed(model.__mro__):
-        if one in (BaseModel, Frozen) or not issubclass(one, BaseModel):
-            continue
-        try:
-            body = _classes(one.__module__).get(one.__qualname__) or ast.parse(dedent(inspect.getsource(one))).body[0]
-        except (OSError, TypeError, SyntaxError):
-            continue  # made while the program runs
-        lines = body.body if isinstance(body, ast.ClassDef) else []
-        for field, text in pairwise(lines):
-            match field, text:
-                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(words))):
-                    texts[name] = inspect.cleandoc(words)
+        texts |= _texts_of(one.__module__).get(one.__name__, {}) if issubclass(one, Frozen) else {}
     return texts
 
 
 @cache
-def _classes(module: str) -> Mapping[str, ast.stmt]:
-    """Read a module's classes once: `inspect` reads all of it anew for each."""
-    return {
-        one.name: one for one in ast.parse(inspect.getsource(sys.modules[module])).body if isinstance(one, ast.ClassDef)
-    }
+def _texts_of(module: str) -> Mapping[str, Mapping[str, str]]:
+    """Read the texts of all classes of a module: `inspect` would read the whole of it anew for each."""
+    found: dict[str, dict[str, str]] = {}
+    statements = ast.walk(ast.parse(inspect.getsource(sys.modules[module])))
+    for one in (statement for statement in statements if isinstance(statement, ast.ClassDef)):
+        for field, text in pairwise(one.body):
+            match field, text:
+                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(words))):
+                    found.setdefault(one.name, {})[name] = inspect.cleandoc(words)
+    return found
 
 
 _FORMS = re.compile(r"\{(\w+):([^{}|]*)\|([^{}|]*)\}")

@@ -123,16 +123,10 @@ class Unclosed(NoAnswer):
 def read_answer(text: str, gives: type[Out], *, listed: str = "", cut: bool = False, prose: str = "") -> Out:
     """Read the contract `gives` out of a model's reply.
 
-    Keys that the contract does not know are dropped, missing ones are never made up. `NoAnswer` where there is no answer in
-    it, a `ValidationError` where there is one that does not fit.
-
-    Args:
-        text: the reply as it came.
-        gives: the contract of the answer.
-        listed: the field that a bare JSON list is taken for.
-        cut: the reply was cut off at the output limit. Only complete items are kept then, and lists that the reply did
-            not reach count as empty: whoever asks marks the answer as cut.
-        prose: the text field that may be kept to its last whole sentence where the cut went through it.
+    Keys that the contract does not know are dropped, missing ones are never made up. A bare JSON list is taken for the field
+    `listed`. Of a reply that was `cut` off at the output limit only complete items are kept, of the text field `prose` its
+    whole sentences, and lists that it did not reach count as empty: whoever asks marks the answer as cut. `NoAnswer` where
+    there is no answer in it, a `ValidationError` where there is one that does not fit.
     """
     said, closed = drop_thoughts(text)
     if not closed:

@@ -27,7 +27,7 @@ from agents.jobs.config import InUse, JobStoreConfig, held_by
 from agents.jobs.database import Database, Listener
 from agents.jobs.job import Job, JobSetup, SetUp
 from agents.jobs.register import OPEN, AtOnce, Register
-from agents.jobs.store import COMMANDS, DONE, EVENTS, DatabaseBlobStore, Store, StoredCommand, WholeJob, now
+from agents.jobs.store import COMMANDS, DONE, EVENTS, Store, StoredCommand, WholeJob, blobs_of, now
 from agents.jobs.worker import PLAN_IS_BOUND, Worker
 from agents.jobs.writer import Writer
 
@@ -55,7 +55,7 @@ class Client:
             config = config.at(folder)
         self.config, self.clock, self.limits = config, clock, limits or ProcessLimits()
         self.store = Store(Database(config.database_url, session=config.session))
-        self.blobs = blobs if self.store.database.sqlite else DatabaseBlobStore(blobs.folder, self.store)
+        self.blobs = blobs_of(self.store, blobs.folder)
         self.writer = Writer(self.store, config.policy.write_again_s)
         self.register = Register(self.store, self.writer, config, clock, self.limits, per_job)
         self.worker = Worker(self.register, self.engine, self.blobs) if config.runs else None

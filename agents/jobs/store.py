@@ -134,10 +134,9 @@ class Store:
             return int((await connection.execute(query)).rowcount)
 
     async def _jobs(
-        self, *which: sa.ColumnElement[bool], order: Sequence[sa.ColumnElement[object]] = (), limit: int | None = None,
-        offset: int = 0,
-    ) -> list[StoredJob]:  # fmt: skip
-        query = sa.select(*LISTED).where(*which).order_by(*order).limit(limit).offset(offset)
+        self, *which: sa.ColumnElement[bool], order: Sequence[sa.ColumnElement[object]] = (), limit: int | None = None
+    ) -> list[StoredJob]:
+        query = sa.select(*LISTED).where(*which).order_by(*order).limit(limit)
         return [StoredJob.model_validate(dict(row)) for row in await self.rows(query)]
 
     # ---- jobs
@@ -161,9 +160,9 @@ class Store:
         return await self.text(sa.select(tables.jobs.c.id).where(which))
 
     async def jobs(
-        self, owner: str | None = None, *, statuses: Sequence[JobStatus] = (), limit: int = 50, offset: int = 0
+        self, owner: str | None = None, *, statuses: Sequence[JobStatus] = (), limit: int = 50
     ) -> list[StoredJob]:
-        return await self._jobs(_of(owner, statuses), order=BY_AGE, limit=limit, offset=offset)
+        return await self._jobs(_of(owner, statuses), order=BY_AGE, limit=limit)
 
     async def beginning(self, start: str) -> list[StoredJob]:
         return await self._jobs(tables.jobs.c.id.startswith(start, autoescape=True), order=BY_AGE, limit=5)
@@ -395,6 +394,11 @@ def _of(owner: str | None, statuses: Sequence[JobStatus]) -> sa.ColumnElement[bo
     """Choose jobs of an owner, or everybody's, in some states, or any."""
     mine = sa.true() if owner is None else tables.jobs.c.owner == owner
     return mine & tables.jobs.c.status.in_(statuses) if statuses else mine
+
+
+def blobs_of(store: Store, folder: Path) -> BlobStore:
+    """Give where the texts of a store's jobs lie: in the data folder, else with the jobs."""
+    return BlobStore(folder) if store.database.sqlite else DatabaseBlobStore(folder, store)
 
 
 class DatabaseBlobStore(BlobStore):

@@ -44,11 +44,7 @@ class LiteLLMEmbedder:
 
 
 def embedder_of(name: str) -> Embedder:
-    """Choose the embedder that a setting names; empty is the table that ships.
-
-    Raises:
-        ConfigError: a model of one's own can't be used.
-    """
+    """Choose the embedder that a setting names, empty being the table that ships; a `ConfigError` where it can't be used."""
     if name.startswith("onnx:"):
         return OnnxEmbedder(Path(name.removeprefix("onnx:")))
     return LiteLLMEmbedder(name) if name else StaticEmbedder()
@@ -74,11 +70,7 @@ def cosines(vector: bytes, rows: Sequence[tuple[int, bytes]]) -> dict[int, float
 
 
 class OnnxEmbedder:
-    """A sentence transformer of one's own, as they are commonly exported.
-
-    Raises:
-        ConfigError: the packages or the files are missing, or the model is none of that kind.
-    """
+    """A sentence transformer of one's own, as they are commonly exported; a `ConfigError` where it can't be used."""
 
     def __init__(self, folder: Path) -> None:
         try:

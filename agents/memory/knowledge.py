@@ -58,12 +58,7 @@ class Embedder(Protocol):
     """0 until a model has answered once."""
 
     async def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """Give each text its direction as signed bytes; empty where it has none.
-
-        Raises:
-            MemoryDown: the model can't be asked.
-        """
-        ...
+        """Give each text its direction as signed bytes, empty where it has none; `MemoryDown` where it can't be asked."""
 
 
 class KnowledgeStore(ABC):
@@ -220,11 +215,7 @@ def item_of(body: bytes) -> Remembered:
 
 
 async def in_time(work: Awaitable[T], seconds: float) -> T:
-    """Wait for the knowledge base no longer than a run can afford.
-
-    Raises:
-        MemoryDown: it took too long, or it can't be used.
-    """
+    """Wait for the knowledge base no longer than a run can afford; `MemoryDown` where it takes longer, or can't be used."""
     asked = asyncio.ensure_future(work)
     # In slices, each of which counts as long as it was meant to take: a machine that is busy with something else
     # wakes this up late, and answers late to the same degree.
@@ -309,11 +300,7 @@ async def tended(store: KnowledgeStore, keep_days: float) -> tuple[int, int]:
 
 
 def open_memory(settings: Settings) -> KnowledgeStore | None:
-    """Open the knowledge base: in files, in the database of the jobs, or on a Qdrant server; None where it is switched off.
-
-    Raises:
-        ConfigError: the server's address can't be used, or a package is missing.
-    """
+    """Open the knowledge base: in files, in the database of the jobs, or on a Qdrant server; None where it is switched off."""
     if not settings.memory:
         return None
     from agents.memory.embedders import embedder_of  # they all know this module

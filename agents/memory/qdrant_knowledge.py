@@ -164,11 +164,7 @@ class QdrantKnowledge(KnowledgeStore):
     # ---- in a thread
 
     async def _ask(self, ask: Callable[..., T], *given: object, again: bool = True) -> T:
-        """Ask in a thread.
-
-        Raises:
-            MemoryDown: the server can't be reached, refuses the key, or holds something else under the name.
-        """
+        """Ask in a thread; `MemoryDown` where the server can't be reached, refuses the key, or holds something else."""
         from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 
         try:
