@@ -4,7 +4,7 @@ import ctypes
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import ceil, hypot
+from math import ceil, hypot, sqrt
 
 import pypdfium2  # type: ignore[import-untyped]
 import pypdfium2.raw as raw  # type: ignore[import-untyped]
@@ -18,7 +18,7 @@ _GRID = 2  # points, by which it is told whether letters lie over one another
 _MOST_LAYERS = 4  # of them
 _SPECK = 1.5  # points of a letter that nobody can read
 _NEAR = 16  # of 255, what parts a colour from the one that it lies on; thin letters are drawn paler than they are
-_MOST_PIXELS = 2_000  # on each side of a page that is drawn
+_MOST_PIXELS = 12_000_000  # of a page that is drawn: one a point for all but posters and plans
 _BOX = 6  # parts of a rectangle
 _BAR = 2.5  # points of height of a line
 _MOST_PARTS = 400  # of a path that is looked through for lines; maps and charts have thousands
@@ -107,7 +107,8 @@ class Look:
     @cached_property
     def _drawings(self) -> tuple[float, int, list[memoryview]]:
         """The page as a viewer draws it: pixels of a point, bytes of a row, without its letters and with those of each layer."""
-        scale = min(1, _MOST_PIXELS / max(self._page.get_size()))
+        width, height = self._page.get_size()
+        scale = min(1, sqrt(_MOST_PIXELS / max(1, width * height)))
         drawn = []
         for layer in range(-1, len(self._taken)):
             for thing, _, own in self._texts.values():

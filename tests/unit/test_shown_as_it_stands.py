@@ -122,6 +122,16 @@ def test_words_of_a_pdf_are_read_where_a_reader_sees_them(drawing, is_seen):
     assert ("WORDS" in text_of(pdf(text + drawing), "a.pdf")) is is_seen
 
 
+@pytest.mark.parametrize(
+    "box", ["0 0 595 842] /Rotate 90", "0 -19000 600 842]", "0 0 14400 14400]", "-50 -50 595 842]"]
+)
+def test_what_a_page_hides_is_left_out_however_large_it_is_and_whichever_way_it_is_turned(box):
+    white = b"1 g BT /F1 12 Tf 72 700 Td (HIDDEN) Tj ET BT /F1 12 Tf 72 760 Td (OVERWRITTEN) Tj ET 0.4 g "
+    drawn = pdf(white + b"BT /F1 12 Tf 72 760 Td (The dam was built in 1987.) Tj ET ")
+
+    assert text_of(drawn.replace(b"0 0 595 842]", box.encode()), "a.pdf") == "The dam was built in 1987."
+
+
 def test_a_key_figure_at_the_foot_of_a_page_is_no_page_number():
     stream = b"BT /F1 12 Tf 72 760 Td (Workers who died while the Orvelle dam was built:) Tj ET "
     figure = stream + b"BT /F1 40 Tf 72 60 Td (412) Tj ET"
