@@ -208,6 +208,19 @@ async def test_a_manager_that_stays_silent_is_waited_for_no_longer_than_its_wind
     assert NO_ANSWER in warned(whole)
 
 
+async def test_a_question_that_is_too_broad_is_refused_where_the_one_beside_it_could_not_be_judged(put, http):
+    class Silent(ScriptedModel):
+        async def reply(self, request, on_text=None):
+            if request.role == "manager" and request.given.message != "Ferries?":
+                await asyncio.Event().wait()
+            return await super().reply(request, on_text)
+
+    model = Silent(by_role=dict.fromkeys(NAMES, FlatWorker(ScopingInput=BROAD)))
+    site = put(model, planner_pending_window_ms=200)
+    whole = await ended(site, http, queries=["Why do ferries close in winter?", "Ferries?"])
+    assert (whole["status"], (whole["error"] or {}).get("type")) == ("failed", "not_feasible")
+
+
 async def test_two_identical_posts_with_one_key_are_one_job(site, http):
     sent = {"json": {"query": TASK}, "headers": {"Idempotency-Key": "k1"}}
     first, second = await asyncio.gather(http.post("/research/jobs", **sent), http.post("/research/jobs", **sent))

@@ -244,13 +244,15 @@ async def judged_and_planned(
     verdicts, plans = await together(
         ctx.fan("manager", judge_question, asking, gives=JudgedQuestion), draft_plans(ctx, brief)
     )
+    judged = [one.scope for one in verdicts if not isinstance(one, StepFailed)]
     for failed in (one for one in verdicts if isinstance(one, StepFailed)):
         if failed.fault in NO_STAND_IN:
             raise failed
+        refuse_broad([query for scope in judged for query in scope.queries])  # what was judged is heeded all the same
         text = f"The question is taken as it was asked, and its plan decides. {failed.notice}"
         ctx.emit("taken as asked", Noted(text=text, tag=TAKEN_AS_ASKED))
         return brief, plans, limits
-    settled = agreed(brief, [one.scope for one in verdicts if not isinstance(one, StepFailed)])
+    settled = agreed(brief, judged)
     if len(settled.queries) == len(brief.queries):
         named = zip(plans, settled.queries, strict=True)
         return settled, tuple(plan.model_copy(update={"query": query.text}) for plan, query in named), limits
