@@ -10,6 +10,7 @@ from agents.contracts.report import Reference
 from agents.contracts.response import AgentResponse, AgentSource, Citation, PlanQuery, RunLimits, RunMetadata
 from agents.core.errors import DossierError
 from agents.core.events import RoundEnded
+from agents.core.paths import public
 from agents.jobs.job import Job
 from agents.report.methodology import LIMITS
 from agents.team import Team
@@ -101,7 +102,7 @@ def _location(reference: Reference, job_id: str) -> str:
     if reference.url.startswith(("http://", "https://")):
         return reference.url
     first = reference.quotes[0].fact_id if reference.quotes else ""
-    return f"/research/jobs/{job_id}/quote/{percent_encoded(first)}#quote" if first else reference.url
+    return public(f"/research/jobs/{job_id}/quote/{percent_encoded(first)}#quote") if first else reference.url
 
 
 def _confidence(last: RoundRecord) -> float:

@@ -5,8 +5,10 @@ import asyncio
 import pytest
 
 from agents.contracts.plan import ReflectionResponse
+from agents.contracts.report import Quote, Reference
 from agents.contracts.response import AgentResponse, FlatPlanInput
 from agents.core.errors import BadOutput, ModelError
+from agents.run_answer import _location
 from tests.api.conftest import FLAT, NAMES, TASK, TOO_BROAD, FlatWorker, Gate, events_of, scripted
 from tests.scripted_model import ScriptedModel
 from tests.scripted_search import ScriptedSearcher
@@ -360,3 +362,10 @@ def test_errors_keep_their_kind():
     from agents.api.error_responses import as_api_error
 
     assert as_api_error(BadOutput("planner", reason="x", attempts=2)).status == 502
+
+
+def test_a_quote_of_ones_own_document_opens_below_the_path_at_which_a_proxy_serves(monkeypatch):
+    monkeypatch.setattr("agents.core.paths.below", "/lab")
+    quote = Quote(text="It closed.", start=0, end=10, fact_id="f1")
+    own = Reference(n=1, source_id="s1", url="library:/a/log.md", title="Log", kind="library", quotes=(quote,))
+    assert _location(own, "j") == "/lab/research/jobs/j/quote/f1#quote"
