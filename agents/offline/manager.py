@@ -182,11 +182,16 @@ def open_points(
 
 
 def _narrower(question: IndependentQuestion, survey: CorpusSurvey, language: str) -> tuple[str, ...]:
-    """Write narrower questions: of what it lists and several documents speak of, then of the usual sides of its subject."""
+    """Write narrower questions: of what it lists and several documents speak of, then of the usual sides of its subject.
+
+    Of documents alone, those are offered to whoever asks for everything, or for *it*: else it would be guessed what they hold.
+    """
     subject = _subject(question.text)
     entries = (*question.things, *question.points)
     themes = [*entries, *carried(survey, f"{question.text} {subject}", language)]
-    themes += say(language, "sides").split("|") if subject else []
+    unbounded = any(listed(one).search(question.text) for one in ("sweeping", "everything", "pointing"))
+    guessed = survey.web or not survey.total or unbounded
+    themes += say(language, "sides").split("|") if subject and guessed else []
     asked: dict[str, None] = {}
     for theme in themes[:OFFERED]:
         apart = subject and not overlap(theme, subject)
@@ -218,8 +223,8 @@ def _subject(text: str) -> str:
     text = re.sub(r"\s*\([^()]*\)", "", text)
     if found := listed("effect").search(text):
         text = text[: found.start()] or text
-    elif opening("ask").match(text) and not any(
-        listed(one).search(text) for one in ("sweeping", "everything", "pointing")
+    elif any(_asks(clause) for clause in text.split(",")[1:]) or (
+        _asks(text) and not any(listed(one).search(text) for one in ("sweeping", "everything", "pointing"))
     ):
         return ""  # what follows a word of asking is half a sentence
     text = listed("sweeping").sub(" ", listed("everything").sub(" ", text))
@@ -229,6 +234,10 @@ def _subject(text: str) -> str:
     text = re.sub(r"^\W*(?:(?:of|about|on|for|in|over|über|von|zu|sur|de|sobre|and|und|et|y)\s+)*", "", text)
     text = re.split(r"[,.:;?!。？！]|\s(?:and what|and how|und wie|et comment|y cómo)\b", text.strip(" ,:;"))[0].strip()
     return text if 0 < len(text.split()) <= _LONGEST_SUBJECT and terms(text) and not listed("ask").search(text) else ""
+
+
+def _asks(text: str) -> bool:
+    return any(opening(one).match(text.strip()) for one in ("ask", "yes_no"))
 
 
 def _verdict(language: str, queries: list[Query], *, broad: bool) -> str:

@@ -307,3 +307,15 @@ def test_a_short_question_is_no_broad_one_where_a_run_reads_all_there_is(message
     assert talk(message, survey=few).ready
     assert talk(message, survey=named).ready
     assert not any("safety audit recommend" in split for split in talk(message, survey=many).queries[0].suggested_split)
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["May I put ivy into the shredder?", "notice period flat tenants", "My husband has died, can I keep his plot?"],
+)
+def test_over_documents_that_carry_no_sides_of_it_a_short_question_runs_as_it_is(message):
+    """What documents hold is not guessed: *what do the sources say about the costs of I put ivy* was offered."""
+    given = ScopingInput(message=message, survey=CorpusSurvey(total=103), today="2026-11-30", language="en")
+    (query,) = scope(given).queries
+
+    assert (query.feasible, query.suggested_split) == (True, ())

@@ -2,9 +2,10 @@
 
 import sys
 
+from agents.contracts.finding import NearPassage
 from agents.nlp.meaning import SHIPPED, meaning, shipped
 from agents.nlp.similarity import closeness
-from agents.research.reading.nearest import near_passages
+from agents.research.reading.nearest import far_off, near_passages
 
 CURFEW = "Instruments may not be played between one and three in the afternoon, nor after ten at night."
 OTHERS = (
@@ -49,3 +50,29 @@ def test_a_question_in_a_language_the_model_was_not_made_for_is_weighed_by_its_w
 def test_the_model_ships_with_its_licence():
     assert {"model.onnx", "tokenizer.json"} <= {one.name for one in SHIPPED.iterdir()}
     assert (SHIPPED.parent / "LICENSE-all-MiniLM-L6-v2.txt").is_file()
+
+
+OVERDOSE = "What must I do after an overdose?"
+WHOLE = "Swallow the tablets whole with water."
+LEAFLET = "Package leaflet: information for the patient"
+TOO_MUCH = NearPassage(
+    title=LEAFLET,
+    url="library:///c.md",
+    words="If you have forgotten a dose or taken too much, go to a hospital at once and take the box with you.",
+)
+
+
+def test_a_quote_to_which_another_passage_comes_clearly_nearer_is_no_answer():
+    assert far_off([OVERDOSE], [(WHOLE, LEAFLET)], [TOO_MUCH]) == {WHOLE}
+    assert far_off(["How are the tablets swallowed?"], [(WHOLE, LEAFLET)], [TOO_MUCH]) == set()
+
+
+def test_what_another_quote_names_is_the_next_step_of_a_question_and_stays_however_far_from_its_words():
+    first = ("The bridge of Ostrel was drawn by the engineer Hanna Brevik.", "Bridge of Ostrel")
+    second = ("She was born in 1871 in a village by the fjord.", "Hanna Brevik")
+    nearer = NearPassage(
+        title="Bridges", url="library:///b.md", words="The bridge of Ostrel was opened and its engineer was born."
+    )
+
+    assert second[0] not in far_off(["When was the engineer of the bridge of Ostrel born?"], [first, second], [nearer])
+    assert second[0] in far_off(["When was the engineer of the bridge of Ostrel born?"], [second], [nearer])

@@ -95,6 +95,17 @@ async def run_leaf(context: RunContext, ctx: Ctx, given: LeafGiven) -> Finding:
         if one.unread
     )
     cut = found.cut | {one.cut for one in done if one.cut}
+    near = Nearest()
+    cards = tuple(one.card for one in done if one.card)[:MOST_LOOKED_THROUGH]
+    if cards and not cut and not (facts and context.models[EXTRACTOR.name].reasons):
+        near = await ctx.call("nearest", "0", nearest, context, cards, asked, facts, gives=Nearest, pool="local")
+        facts = tuple(fact for fact in facts if fact.id not in near.beaten)
+        cited = {fact.source_id for fact in facts}
+        idle = (card for card in sources if card.id not in cited)
+        rejected += tuple(
+            RejectedSource(url=one.url, title=one.title, reason=READ_FOR_NOTHING, read=True) for one in idle
+        )
+        sources = tuple(card for card in sources if card.id in cited)
     status, note = graded(found.records, rejected, problems, len(read), found_any=bool(facts))
     if STOPPED in cut:
         status, note = "stopped", stopped_with(facts, sources)
@@ -107,11 +118,6 @@ async def run_leaf(context: RunContext, ctx: Ctx, given: LeafGiven) -> Finding:
     elif not facts:
         tell(status, note)
     stood_in = next((one.stood_in for one in done if one.stood_in), "")
-    near = Nearest()
-    cards = tuple(one.card for one in done if one.card)[:MOST_LOOKED_THROUGH]
-    if cards and not cut and not (facts and context.models[EXTRACTOR.name].reasons):
-        quoted = tuple(fact.quote for fact in facts)
-        near = await ctx.call("nearest", "0", nearest, context, cards, asked, quoted, gives=Nearest, pool="local")
     return Finding(
         path=ctx.path, title=leaf.title, role="leaf", status=status, note=note, facts=facts, sources=sources,
         rejected=rejected, near=near.passages, searches=found.records, attempts=attempts,

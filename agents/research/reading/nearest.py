@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import islice
 
+from agents.contracts.fact import Fact
 from agents.contracts.finding import NearPassage
 from agents.contracts.frozen import Frozen
 from agents.contracts.sources import SourceCard
@@ -19,7 +20,9 @@ from agents.nlp.lang import spans
 from agents.nlp.meaning import meaning
 from agents.nlp.similarity import closeness, direction
 from agents.nlp.tokens import content_words, language_of
+from agents.offline.questions import parts_of
 from agents.offline.ranking import is_heading, is_order, plain
+from agents.research.reading.answering import leads_to
 from agents.research.run_context import RunContext
 
 SHOWN = 5
@@ -33,6 +36,9 @@ MOST_WEIGHED = 60
 """Passages, those that share most words, whose meaning is weighed."""
 MEANT, MEANT_BY_WORDS = 3.0, 0.6
 """What closeness in meaning adds beside words in common: as the model that ships reads it, and as its words add up."""
+CLEARLY, MUCH = 0.1, 0.2
+"""Closeness by which a passage that is not quoted must come nearer than a quote, for that to be no answer: to a question that
+names nothing, and to one that names something, which may take several steps."""
 OF_HEADING, OF_TITLE = 0.7, 0.4
 """What a word counts that only the heading above a passage has, or the title of its document."""
 _BLANK = re.compile(r"\n\s*\n")
@@ -43,14 +49,49 @@ class Nearest(Frozen):
     """The passages that come nearest, the nearest first."""
 
     passages: tuple[NearPassage, ...] = ()
+    beaten: tuple[str, ...] = ()
+    """Facts to which one of them comes clearly nearer: what they say is not what was asked."""
 
 
 async def nearest(
-    context: RunContext, cards: tuple[SourceCard, ...], questions: tuple[str, ...], quoted: tuple[str, ...]
+    context: RunContext, cards: tuple[SourceCard, ...], questions: tuple[str, ...], facts: tuple[Fact, ...]
 ) -> Nearest:
     """Find them in documents that were read, beside what is quoted: the body of a step."""
     texts = [(card.title, card.url, (await context.text_of(card)).text) for card in cards]
-    return Nearest(passages=await computed(near_passages, texts, questions, quoted))
+    titles = {card.id: card.title for card in cards}
+    return await computed(_held, texts, questions, facts, titles)
+
+
+def _held(
+    texts: Sequence[tuple[str, str, str]], questions: Sequence[str], facts: Sequence[Fact], titles: Mapping[str, str]
+) -> Nearest:
+    quotes = [(fact.quote, titles.get(fact.source_id, "")) for fact in facts]
+    far = far_off(questions, quotes, near_passages(texts, questions, [quote for quote, _ in quotes]))
+    told = [quote for quote, _ in quotes if quote not in far]
+    beaten = tuple(fact.id for fact in facts if fact.quote in far)
+    return Nearest(passages=near_passages(texts, questions, told), beaten=beaten)
+
+
+def far_off(questions: Sequence[str], quotes: Sequence[tuple[str, str]], passages: Sequence[NearPassage]) -> set[str]:
+    """Choose the quotes, each given with its document's title, to which a passage comes clearly nearer for each question.
+
+    What another quote names is the next step of a question that takes several, and may be far from its words.
+    """
+    if not passages or not quotes or not meant_by_model(questions):
+        return set()
+    others = [f"{one.title}: {one.words}" for one in passages]
+
+    def is_far(question: str, quote: str, title: str) -> bool:
+        asked, by = meaning(question), MUCH if any(part.names for part in parts_of(question)) else CLEARLY
+        nearest = max(closeness(asked, meaning(one)) for one in others)
+        return closeness(asked, meaning(f"{title}: {quote}")) < nearest - by
+
+    return {
+        quote
+        for quote, title in quotes
+        if all(is_far(question, quote, title) for question in questions)
+        and not leads_to(title, [other for other, of in quotes if of != title])
+    }
 
 
 def near_passages(
@@ -95,6 +136,11 @@ def meant(question: str, texts: Sequence[str]) -> list[float]:
         (meaning, MEANT) if language_of(question) == "en" and meaning(question) else (direction, MEANT_BY_WORDS)
     )
     return [counts * max(0.0, closeness(read(question), read(one))) for one in texts]
+
+
+def meant_by_model(questions: Sequence[str]) -> bool:
+    """Tell whether the model that ships can read questions."""
+    return all(language_of(question) == "en" and bool(meaning(question)) for question in questions)
 
 
 def _passages(text: str) -> list[tuple[str, str]]:
