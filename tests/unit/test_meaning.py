@@ -76,3 +76,13 @@ def test_what_another_quote_names_is_the_next_step_of_a_question_and_stays_howev
 
     assert second[0] not in far_off(["When was the engineer of the bridge of Ostrel born?"], [first, second], [nearer])
     assert second[0] in far_off(["When was the engineer of the bridge of Ostrel born?"], [second], [nearer])
+
+
+def test_where_nothing_comes_near_no_quote_gives_way():
+    asked = "Which differences in plots and counting explain the spread between the reported figures?"
+    quote = "The institute left out plots that storms destroyed, the university counted every plot since 2013."
+    other = NearPassage(
+        title="Four in ten", url="library:///f.md", words="Plots deeper than 3.2 metres survived half as well."
+    )
+
+    assert far_off([asked], [(quote, "Evaluation of Phase III of the Tolven Meadows Programme")], [other]) == set()

@@ -36,6 +36,8 @@ MOST_WEIGHED = 60
 """Passages, those that share most words, whose meaning is weighed."""
 MEANT, MEANT_BY_WORDS = 3.0, 0.6
 """What closeness in meaning adds beside words in common: as the model that ships reads it, and as its words add up."""
+NEAR = 0.4
+"""Closeness from which a passage is near enough to a question to be held against a quote."""
 CLEARLY, MUCH = 0.1, 0.2
 """Closeness by which a passage that is not quoted must come nearer than a quote, for that to be no answer: to a question that
 names nothing, and to one that names something, which may take several steps."""
@@ -84,7 +86,7 @@ def far_off(questions: Sequence[str], quotes: Sequence[tuple[str, str]], passage
     def is_far(question: str, quote: str, title: str) -> bool:
         asked, by = meaning(question), MUCH if any(part.names for part in parts_of(question)) else CLEARLY
         nearest = max(closeness(asked, meaning(one)) for one in others)
-        return closeness(asked, meaning(f"{title}: {quote}")) < nearest - by
+        return nearest >= NEAR and closeness(asked, meaning(f"{title}: {quote}")) < nearest - by
 
     return {
         quote
