@@ -46,9 +46,16 @@ _SPACES = re.compile("[^\\S\n]+")
 _BLANK_LINES = re.compile("\n{3,}")
 
 
-_NUMERALS = {code: str(unicodedata.decimal(chr(code))) for code in range(0x600, 0x1FBFA) if chr(code).isdecimal()} | {
-    ord("٫"): ".", ord("٬"): ",", ord("％"): "%", ord("٪"): "%", ord("，"): ",", ord("．"): ".",
-}  # fmt: skip
+class _Numerals(dict[int, str | int]):
+    """What each character is written as; worked out when it is first met, since to go through all of them takes long."""
+
+    def __missing__(self, code: int) -> str | int:
+        char = chr(code)
+        self[code] = written = str(unicodedata.decimal(char)) if char.isdecimal() else code
+        return written
+
+
+_NUMERALS = _Numerals({ord(mark): plain for mark, plain in zip("٫٬％٪，．", ".,%%,.", strict=True)})
 
 
 def ascii_digits(text: str) -> str:
