@@ -133,7 +133,7 @@ _glyph = lru_cache(4_096)(Glyph)  # the same few letters over and over: four tim
 
 def text_of(glyphs: Sequence[Glyph], *, masked: bool = False) -> str:
     """Give the characters; with `masked` those that stand for themselves only are covered."""
-    return "".join("\ufffc" if masked and glyph.fixed else glyph.char for glyph in glyphs)
+    return "".join(["\ufffc" if masked and glyph.fixed else glyph.char for glyph in glyphs])
 
 
 def line_of(glyphs: Sequence[Glyph]) -> Line:

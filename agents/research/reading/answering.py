@@ -92,9 +92,10 @@ def share(matter: frozenset[str], quote: str) -> float:
 @lru_cache(65_536)
 def _says(word: str, quote: str) -> bool:
     held = _roots(quote)
-    return (
-        word in held or any(alike(word, other) for other in held) or bool(_measured().get(word, set()) & _sizes(quote))
-    )
+    if word in held or any(alike(word, other) for other in held):
+        return True
+    measured = _measured().get(word)  # of few words a size is asked, and to read the figures of a text takes long
+    return measured is not None and not measured.isdisjoint(_sizes(quote))
 
 
 @cache
