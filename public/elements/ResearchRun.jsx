@@ -472,14 +472,17 @@ parts.ResearchRun =
       useEffect(() => () => clearTimeout(pending.current), []);
       const before = useRef(null);
       useLayoutEffect(() => {
-        // What newer lines push down glides there from where it stood.
+        // What newer lines push down glides there from where it stood, also where it was gliding still.
         const [first, was] = [list.current.firstElementChild, before.current];
         before.current = first;
         if (!was?.isConnected || was === first || !atTop || matchMedia('(prefers-reduced-motion: reduce)').matches)
           return;
-        const from = { transform: `translateY(${first.offsetTop - was.offsetTop}px)` };
-        for (const li of list.current.children)
+        const by = first.offsetTop - was.offsetTop;
+        for (const li of list.current.children) {
+          const gliding = new DOMMatrix(getComputedStyle(li).transform).m42;
+          const from = { transform: `translateY(${by + gliding}px)` };
           li.animate([from, { transform: 'none' }], { duration: 180, easing: 'ease-out' });
+        }
       }, [shown]);
       const newest = shown.length ? feed.findIndex((f) => f.key === shown[0].key) : 0;
       const newer = atTop ? 0 : newest < 0 ? feed.length : newest;
