@@ -27,7 +27,8 @@ Key = Annotated[
 
 
 def _examples(*examples: JsonDict) -> ConfigDict:
-    return ConfigDict(json_schema_extra={"examples": [*examples]})
+    # FastAPI looks at what a request holds as soon as it knows of it, and takes one that is not built yet for another thing.
+    return ConfigDict(json_schema_extra={"examples": [*examples]}, defer_build=False)
 
 
 SMALL = "In which year was the first weather satellite launched?"

@@ -63,7 +63,8 @@ Role = Literal[
 class Frozen(BaseModel):
     """A value that never changes once made, and holds no field that it does not declare."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # Built when it is first used: a start needs a fifth of them, and most of those that a report needs come while a model writes.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
