@@ -615,3 +615,29 @@ def test_of_documents_that_are_called_alike_the_one_that_speaks_of_the_question_
         Told("f3", "It is associated with other demons like Gallu and Lilu.", "Alû", "", question),
     ]
     assert beside_the_point((question,), rows) == {"f2"}
+
+
+async def test_of_what_a_model_points_at_for_a_fact_that_goes_to_which_a_passage_comes_clearly_nearer(bench):
+    asked = "How many hens may be kept at Willow Lane?"
+    rules = (
+        "Willow Lane: rules",
+        "A plot measures 200 square metres on average.\n\nUp to six hens may live on each plot, and no cockerels.",
+    )
+
+    def first_sentence(request):
+        found = Worker()(request)
+        return found.model_copy(update={"facts": found.facts[:1]})
+
+    plan = tree(leaf("Hens", asked))
+    query = Query(text=asked, feasible=True, reason="small", depth_estimate=1)
+    work = bench(
+        working_model({asked: plan}, extractor=first_sentence),
+        searcher=ScriptedSearcher({"https://rules.example/": rules}),
+        means=Means(loop=LoopSettings(read_together=True)),
+    )
+    outcome = await work.run(Brief(question=asked, queries=(query,), today="2026-11-28"))
+    report = build("a" * 32, outcome, Actual(), engine="scripted", reasons=True)
+
+    cited = " ".join(quote.text for one in report.references for quote in one.quotes)
+    assert "200 square metres" not in cited
+    assert "six hens" in report.markdown

@@ -97,7 +97,7 @@ async def run_leaf(context: RunContext, ctx: Ctx, given: LeafGiven) -> Finding:
     cut = found.cut | {one.cut for one in done if one.cut}
     near = Nearest()
     cards = tuple(one.card for one in done if one.card)[:MOST_LOOKED_THROUGH]
-    if cards and not cut and not (facts and context.models[EXTRACTOR.name].reasons):
+    if cards and not cut and (looked_up or not (facts and context.models[EXTRACTOR.name].reasons)):
         near = await ctx.call("nearest", "0", nearest, context, cards, asked, facts, gives=Nearest, pool="local")
         facts = tuple(fact for fact in facts if fact.id not in near.beaten)
         cited = {fact.source_id for fact in facts}

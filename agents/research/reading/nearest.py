@@ -105,7 +105,7 @@ def near_passages(
         (NearPassage(title=title, url=url, words=words), Counter(content_words(words)), head)
         for title, url, text in texts
         for head, words in _passages(text)
-        if not any(quote in words for quote in told)
+        if not any(quote in " ".join(words.split()) for quote in told)
     ]
     wanted = {word for question in questions for word in content_words(question)}
     spread = Counter(word for _, held, _ in found for word in wanted & held.keys())
