@@ -10,7 +10,7 @@ import sqlite3
 import unicodedata
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path, PureWindowsPath
@@ -33,7 +33,7 @@ from agents.core.events import Numbered
 from agents.core.paths import public
 from agents.jobs.attempt import Attempt
 from agents.jobs.client import Client
-from agents.jobs.job import Job
+from agents.jobs.job import Job, copies_read
 from agents.report.formats import FORMS
 from agents.report.html_export import POLICY, blocks_html, heading_html, quote_page
 from agents.report.references import Citations, Linker, reference_list, reference_of
@@ -84,10 +84,13 @@ async def quote_of(site: Site, job: Job, document: ReportDocument | None, fact_i
         page = card.page_of(found.start)
         quote = Quote(text=found.quote, start=found.start, end=found.end, fact_id=fact_id, page=page)
         reference = reference_of(card, len(document.references) + 1 if document else 1, (quote,))
-    try:
-        return Quoted(reference, quote, await site.team.blobs.get(job.sources[reference.source_id].text_hash))
-    except (KeyError, SourceError) as error:
-        raise not_found("The stored copy of this source is gone.") from error
+    for name in copies_read(job.run.events, job.commission, reference.source_id):
+        with suppress(SourceError):
+            text = await site.team.blobs.get(name)
+            if text[quote.start : quote.end] == quote.text:
+                here = tuple(one for one in reference.quotes if text[one.start : one.end] == one.text)
+                return Quoted(reference.model_copy(update={"quotes": here}), quote, text)
+    raise not_found("The stored copy of this source is gone.")
 
 
 def given_to(jobs: Iterable[Job]) -> set[str]:

@@ -307,7 +307,7 @@ class SinceEarlier(Frozen):
     missing_sources: tuple[str, ...] = ()
     """Those that it cites and that were not read this time."""
     missing_facts: tuple[str, ...] = ()
-    """What it quotes of sources that were read again, and that was not found there any more."""
+    """What it quotes of sources that read otherwise now, and that was not found there again."""
 
 
 class BoundContract(Frozen):

@@ -195,10 +195,19 @@ class Job:
 
 def sources_read(events: Iterable[Numbered], commission: reports.Commission) -> dict[str, SourceCard]:
     """List what a job has read, and what it took over from an earlier report, by id."""
+    return {card.id: card for card in _read(events, commission)}
+
+
+def copies_read(events: Iterable[Numbered], commission: reports.Commission, source_id: str) -> tuple[str, ...]:
+    """Name the texts of a source, the last one first: a page that changed is quoted as it read each time."""
+    cards = _read(events, commission)
+    return tuple(dict.fromkeys(card.text_hash for card in reversed(cards) if card.id == source_id))
+
+
+def _read(events: Iterable[Numbered], commission: reports.Commission) -> tuple[SourceCard, ...]:
     earlier = commission.earlier
     taken = earlier.sources if earlier and earlier.use == "continue" else ()
-    read = (one.event.source for one in events if isinstance(one.event, told.SourceRead))
-    return {card.id: card for card in (*taken, *read)}
+    return (*taken, *(one.event.source for one in events if isinstance(one.event, told.SourceRead)))
 
 
 def stand_ins(events: Iterable[Numbered]) -> tuple[reports.StandIn, ...]:

@@ -4,7 +4,7 @@
 opens, below its summary, with what has changed.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from agents.contracts.body import Block, Heading, Words
 from agents.contracts.fact import Fact
@@ -66,20 +66,21 @@ def since(
         ClaimMoved(text=claim.text, before=before.get(_same(claim.text)), after=claim.verdict)
         for claim in {_same(claim.text): claim for claim in claims}.values()
     )
-    held, read = {_same(fact.quote) for fact in facts}, {card.id: card for card in cards}
+    held, read = [_same(fact.quote) for fact in facts], {card.id: card for card in cards}
     known = {card.id: card for card in earlier.sources}
+    changed = {key: card for key, card in read.items() if key in known and known[key].text_hash != card.text_hash}
     return SinceEarlier(
         use=earlier.use,
         job_id=earlier.job_id,
         date=earlier.date,
         claims=tuple(one for one in moved if one.before != one.after),
         new_sources=tuple(card.title for key, card in read.items() if key not in known),
-        changed_sources=tuple(
-            card.title for key, card in read.items() if key in known and known[key].text_hash != card.text_hash
-        ),
+        changed_sources=tuple(card.title for card in changed.values()),
         missing_sources=tuple(card.title for key, card in known.items() if key not in read),
         missing_facts=tuple(
-            fact.statement for fact in earlier.facts if fact.source_id in read and _same(fact.quote) not in held
+            fact.statement
+            for fact in earlier.facts
+            if fact.source_id in changed and not any(_same(fact.quote) in quote for quote in held)
         ),
     )
 
@@ -87,15 +88,15 @@ def since(
 def since_lines(changed: SinceEarlier, words: Wording) -> tuple[Block, ...]:
     """Write what has changed, for the reader; one line where nothing has."""
     said, verdicts = words.earlier, words.claim_verdicts
-    lines = [
+    moved = [
         (said.claim_moved if one.before else said.claim_new).format(
             claim=one.text, before=verdicts[one.before] if one.before else "", after=verdicts[one.after]
         )
-        for one in changed.claims[:MOST_SHOWN]
+        for one in changed.claims
     ]
-    lines += [said.words_gone.format(words=one) for one in changed.missing_facts[:MOST_SHOWN]]
+    lines = [*_shown(moved), *_shown([said.words_gone.format(words=one) for one in changed.missing_facts])]
     lines += [
-        text.format(count=len(titles), titles="; ".join(titles[:MOST_SHOWN]))
+        text.format(count=len(titles), titles="; ".join(_shown(titles)))
         for text, titles in (
             (said.new_sources, changed.new_sources),
             (said.changed_sources, changed.changed_sources),
@@ -105,6 +106,13 @@ def since_lines(changed: SinceEarlier, words: Wording) -> tuple[Block, ...]:
     ]
     heading = (said.refreshed if changed.use == "refresh" else said.continued).format(date=changed.date)
     return (Heading(level=2, inline=(Words(text=heading),)), *introduced("", lines or [said.nothing]))
+
+
+def _shown(lines: Sequence[str]) -> Iterator[str]:
+    """Give the first of many, and how many more there are."""
+    yield from lines[:MOST_SHOWN]
+    if (more := len(lines) - MOST_SHOWN) > 0:
+        yield f"… (+{more})"
 
 
 def _same(text: str) -> str:

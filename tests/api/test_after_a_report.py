@@ -2,6 +2,8 @@
 
 import asyncio
 
+from agents.report.earlier import since, since_lines
+from agents.report.wording import wording
 from tests.api.conftest import TASK, FlatWorker, scripted
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import WORLD
@@ -75,6 +77,34 @@ async def test_a_new_question_goes_on_from_facts_and_claims_of_the_report(put, h
     assert opened.status_code == 200
     assert quote["text"] in opened.text
     assert "## What is new since" in again["report"]["markdown"]
+
+
+async def test_what_a_report_took_over_opens_at_its_words_where_the_page_was_read_again_in_other_words(put, http, over):
+    searcher, become = changing()
+    site = put(searcher=searcher)
+    first = (await http.get(f"/research/jobs/{await over(site)}")).json()
+    title, text = WORLD[COSTS]
+    become({COSTS: (title, f"The winter service of the Orvane ferry got a new breaker in 2026. {text}")})
+    asked = {"query": "What did the Orvane winter service cost, and what is new?"}
+    again = await ended(site, http, await http.post(f"/research/jobs/{first['job_id']}/continue", json=asked))
+    (costs,) = [one for one in again["report"]["references"] if one["url"] == COSTS]
+    assert len({quote["start"] for quote in costs["quotes"]}) > 1
+    for quote in costs["quotes"]:
+        path = f"/research/jobs/{again['job_id']}/quote/{quote['fact_id']}"
+        opened = (await http.get(path, headers={"accept": "text/html"})).text
+        focus = opened.partition('id="quote"')[2].partition(">")[2].partition("</mark>")[0]
+        assert focus == quote["text"]
+
+
+async def test_a_source_that_reads_as_it_did_is_not_said_to_say_something_no_longer(put, http, over):
+    site = put()
+    first = (await http.get(f"/research/jobs/{await over(site)}")).json()
+    job = await site.team.jobs.find(first["job_id"], "local")
+    earlier, _ = await site.team.earlier(job, "refresh")
+    changed = since(earlier, (), (), earlier.sources)
+    assert changed.missing_facts == ()
+    many = changed.model_copy(update={"new_sources": tuple(f"Page {n}" for n in range(10))})
+    assert any("New sources (10)" in line and "(+2)" in line for line in map(str, since_lines(many, wording("en"))))
 
 
 async def test_what_has_no_report_can_be_neither_refreshed_nor_gone_on_from(put, http):
