@@ -161,6 +161,8 @@ class Remembering:
         for one in await self.store.get(self.owner, Selection(url=card.url, kinds=("fact",))):
             if one.id in self.items or one.source is None or one.source.text_hash == card.text_hash or not one.fact:
                 continue
+            if (one.source.retrieved or "") > (card.retrieved or self.at):
+                continue  # an earlier report is gone on from, and the page was read again since
             start = text.find(one.fact.quote)
             verdict: Standing = one.verdict if start >= 0 else "gone"
             now: dict[str, object] = {"history": _longer(one.history, (self._sighting(verdict),)), "verdict": verdict}
@@ -212,6 +214,8 @@ class Remembering:
         key = self._kept[fact.id] = self._add(
             "fact", where, fact.quote, self._standing.get(fact.id, "quoted"),
             fact=fact.model_copy(update={"known_since": ""}), source=card, confidence=fact.confidence,
+            # What is taken over from a page that could not be asked does not get younger by it.
+            seen=(card.kind == "web" and card.retrieved) or (fact.known_since or self.at),
             before=text[max(0, fact.start - AROUND) : fact.start], after=text[fact.end : fact.end + AROUND],
         )  # fmt: skip
         if fact.topic and fact.topic not in self.items[key].topics:
@@ -298,7 +302,14 @@ def merged(old: Remembered | None, new: Remembered) -> Remembered:
     verdict = old.verdict if new.verdict in {"quoted", "not_checked"} and old.verdict != "gone" else new.verdict
     topics = new.topics if new.kind == "reading" else tuple(dict.fromkeys((*old.topics, *new.topics)))
     held = {"source": old.source, "fact": old.fact} if copied else {}
-    update = {"since": old.since, "verdict": verdict, "topics": topics, "against": old.against, **held}
+    update = {
+        "since": old.since,
+        "seen": max(old.seen, new.seen),
+        "verdict": verdict,
+        "topics": topics,
+        "against": old.against,
+        **held,
+    }
     return new.model_copy(update={**update, "history": _longer(old.history, new.history)})
 
 

@@ -73,11 +73,13 @@ class Life:
             START,
             pages,
         )
-        self.count, self.by_role = 0, {}
+        self.count, self.by_role, self.silent = 0, {}, ()
 
     async def run(self, query=QUERY, **brief):
         self.count += 1
-        web = ScriptedSearcher([page(url, *said) for url, said in self.pages.items()])
+        read = {"retrieved": self.now.isoformat(timespec="seconds")}
+        pages = [page(url, *said).model_copy(update=read) for url, said in self.pages.items()]
+        web = ScriptedSearcher(pages, fail=self.silent)
         work = Bench(working_model(PLANS, **self.by_role), web)
         work.texts = self.texts
         plain = work.handlers
@@ -659,6 +661,31 @@ async def test_a_site_that_does_not_answer_keeps_its_facts_and_a_page_that_is_go
     fault = "document"
     with pytest.raises(SourceError):
         await memory.recheck(read, card, (), Deadline())
+
+
+async def test_what_is_taken_over_from_a_site_that_does_not_answer_gets_no_younger(life):
+    await life.run()
+    before = {one.id: one.seen for one in await life.kept(kinds=("fact",))}
+    life.now, life.silent = life.now + timedelta(days=3), tuple(PAGES)
+
+    outcome, *_ = await life.run()
+
+    assert {fact.known_since for fact in facts_of(outcome)} == {"2026-11-27"}
+    kept = await life.kept(kinds=("fact",))
+    assert {one.id: one.seen for one in kept} == before
+    assert any("job2" in one.jobs for one in kept)
+
+
+async def test_an_earlier_report_that_is_gone_on_from_takes_nothing_back_that_was_read_since(life):
+    first, *_ = await life.run()
+    life.pages = {url: (title, text.replace("days", "days and a half")) for url, (title, text) in PAGES.items()}
+    life.now += timedelta(days=3)
+    await life.run()
+    since = {one.id for one in await life.kept(kinds=("fact",)) if "and a half" in one.text}
+
+    await Remembering(life.store, "ada", life.texts, "job3", (START + timedelta(days=4)).isoformat(), first).put()
+
+    assert {one.verdict for one in await life.kept(ids=tuple(since))}.isdisjoint({"gone"})
 
 
 async def test_a_page_is_asked_for_by_the_version_that_is_known_while_its_text_is_kept(life):
