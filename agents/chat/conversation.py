@@ -288,11 +288,11 @@ class Conversation(RunTalk):
             if answered := await self.from_report(document, text):
                 return await self.show(Say(answered))
             await self.say("not_in_report")
-        about = document and set(content_words(f"{document.question} {document.title}")) & set(content_words(text))
-        if document is not None and about:
-            # The new run goes on from what this one found.
-            scope = self._begun().model_copy(update={"known": known_lines(document)})
-            self.now(scope=scope, after=After(use="continue", job_id=self.state.job_id))
+        asked, known, after = set(content_words(text)), (), None
+        if document is not None and asked & set(content_words(f"{document.question} {document.title}")):
+            # The new run goes on from what this one found; one about something else does not, whatever was asked before.
+            known, after = known_lines(document), After(use="continue", job_id=self.state.job_id)
+        self.now(scope=self._begun().model_copy(update={"known": known}), after=after)
         await self._asked(text)
 
     async def _once_more(self, text: str, *, refresh: bool) -> None:

@@ -1,6 +1,7 @@
 """In the chat a report is run anew, or gone on from: always through the phrase."""
 
 from agents.chat.state import ShowContract, Started
+from agents.core.errors import BadRequest
 
 ASKED = "How often was the Orvane ferry closed, and what did it cost?"
 
@@ -38,3 +39,18 @@ async def test_a_question_about_something_else_does_not(talker):
     await reported(talker)
     await talker("Why do cats purr?")
     assert talker.state.after is None
+
+
+async def test_nor_does_one_after_a_follow_up_that_came_to_nothing(talker):
+    await reported(talker)
+    asked = talker.team.scope
+
+    async def down(*_):
+        raise BadRequest("The model gave no answer.")
+
+    talker.team.scope = down
+    await talker("Which company built the second Orvane ferry?")
+    talker.team.scope = asked
+    await talker("Why do cats purr?")
+    assert talker.state.after is None
+    assert talker.state.scope.known == ()
