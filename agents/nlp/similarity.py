@@ -2,25 +2,23 @@
 
 The direction of a text: the mean of its word pieces in a table distilled from all-MiniLM-L6-v2, without any model at run time.
 
-The table (`minilm-64.i8`, one row of signed bytes for each line of `minilm-64.txt`) is made by `tests/make_meaning_table.py`.
+The table (`minilm-64.i8`, one row of signed bytes for each piece of the model's vocabulary) is made by
+`tests/make_meaning_table.py`; a text is cut into pieces as the model that ships cuts it.
 It is English first: a text in letters it does not hold has no direction, and whoever asks goes by words alone. Two texts
 about one thing point the same way; so do two that contradict each other, and many that only sound alike. Hence it may
 put candidates in order and must never decide whether one supports the other, or whether anything was found at all.
 """
 
 import math
-import re
 import sys
 import threading
-import unicodedata
 from array import array
-from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from operator import mul
-from pathlib import Path
 from zlib import crc32
 
+from agents.nlp.meaning import SHIPPED
 from agents.nlp.tokens import words
 
 WIDTH = 4
@@ -31,9 +29,6 @@ SAME = 0.85
 
 MIN_SHARED = 20
 """Runs that the shorter text must have: a notice of two lines is not a copy of whatever quotes it."""
-
-_SPARSE = 8  # of long texts every eighth run is looked up to find partners; the comparison itself uses all of them
-_LONG = 160
 
 
 def fingerprint(text: str) -> str:
@@ -73,20 +68,16 @@ def copies(texts: Mapping[int, frozenset[int]], accept: Callable[[int, int], boo
         Number of the copy to number of the text that it is held against. That one is never a copy itself, so two texts
         that merely share an excerpt are not put together by it.
     """
-    by_run: defaultdict[int, list[int]] = defaultdict(list)
     copy_of: dict[int, int] = {}
+    originals: list[int] = []
     for number in sorted(texts, key=lambda one: (-len(texts[one]), one)):
         runs = texts[number]
-        if len(runs) < MIN_SHARED:
-            continue
-        looked_up = runs if len(runs) < _LONG else [run for run in runs if run % _SPARSE == 0]
-        seen = [other for other, _ in Counter(other for run in looked_up for other in by_run[run]).most_common(5)]
-        same = (other for other in seen if containment(runs, texts[other]) >= SAME and accept(number, other))
-        if (original := next(same, None)) is not None:
-            copy_of[number] = original
-            continue
-        for run in looked_up:
-            by_run[run].append(number)
+        if len(runs) >= MIN_SHARED:
+            same = (one for one in originals if containment(runs, texts[one]) >= SAME and accept(number, one))
+            if (original := next(same, None)) is None:
+                originals.append(number)
+            else:
+                copy_of[number] = original
     return copy_of
 
 
@@ -96,9 +87,7 @@ DIMENSIONS = 64
 MAX_PIECES = 400
 """Pieces of a text that count; a passage is shorter."""
 
-_HERE = Path(__file__).parent
-_WORD = re.compile(r"[^\W_]+|[^\w\s]|_")
-_LONGEST = 40  # letters of a word that is looked for; what is longer is no word
+_LETTERS = 10 * MAX_PIECES  # of a text that are cut into pieces
 _LARGEST = 127
 
 _lock = threading.Lock()
@@ -108,12 +97,13 @@ class _Table:
     """The rows, read once and on first use: 1.8 MB."""
 
     def __init__(self) -> None:
-        pieces = (_HERE / f"{TABLE}.txt").read_text("utf-8").splitlines()
-        self.places = {piece: place for place, piece in enumerate(pieces)}
-        self._rows = memoryview((_HERE / f"{TABLE}.i8").read_bytes()).cast("b")
+        from tokenizers import Tokenizer  # not before a text is held against another one
+
+        self.vocabulary = Tokenizer.from_file(str(SHIPPED / "tokenizer.json"))
+        self.vocabulary.no_padding()
+        self.vocabulary.enable_truncation(MAX_PIECES)
+        self._rows = memoryview(SHIPPED.with_name(f"{TABLE}.i8").read_bytes()).cast("b")
         self._wide: dict[int, int] = {}
-        if len(self._rows) != len(pieces) * DIMENSIONS:
-            raise ValueError(f"{TABLE}.i8 does not have one row for each piece of {TABLE}.txt")
 
     def sums(self, places: Sequence[int]) -> list[int]:
         """Add rows up, each as one number of 64 lanes of four bytes: ten times as fast as lane by lane."""
@@ -145,7 +135,7 @@ def direction(text: str) -> bytes:
         `DIMENSIONS` signed bytes, the largest of them ±127; empty when no piece of the text is in the table.
     """
     table = _table()
-    sums = table.sums(_pieces(text)[:MAX_PIECES])
+    sums = table.sums(table.vocabulary.encode(text[:_LETTERS], add_special_tokens=False).ids)
     largest = max(map(abs, sums))
     return array("b", [round(_LARGEST * one / largest) for one in sums]).tobytes() if largest else b""
 
@@ -157,38 +147,3 @@ def closeness(one: bytes, other: bytes) -> float:
     mine, yours = memoryview(one).cast("b"), memoryview(other).cast("b")
     lengths = math.sqrt(sum(map(mul, mine, mine)) * sum(map(mul, yours, yours)))
     return sum(map(mul, mine, yours)) / lengths if lengths else 0.0
-
-
-def _pieces(text: str) -> list[int]:
-    found: list[int] = []
-    for word in _WORD.findall(_plain(text)):
-        found.extend(_pieces_of(word))
-        if len(found) >= MAX_PIECES:
-            break
-    return found
-
-
-def _plain(text: str) -> str:
-    """Small letters without accents, as the table has them."""
-    if text.isascii():
-        return text.lower()
-    return "".join(one for one in unicodedata.normalize("NFD", text.lower()) if unicodedata.category(one) != "Mn")
-
-
-@lru_cache(maxsize=32_768)
-def _pieces_of(word: str) -> tuple[int, ...]:
-    """Cut a word into the longest pieces that the table has, from its beginning; a word that leaves a rest has none."""
-    if len(word) > _LONGEST:
-        return ()
-    places = _table().places
-    found: list[int] = []
-    start = 0
-    while start < len(word):
-        prefix = "##" if start else ""
-        ends = range(len(word), start, -1)
-        end = next((end for end in ends if prefix + word[start:end] in places), 0)
-        if not end:
-            return ()
-        found.append(places[prefix + word[start:end]])
-        start = end
-    return tuple(found)

@@ -14,7 +14,6 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 import snowballstemmer
-from text_to_num import text2num
 
 from agents.nlp import lang
 
@@ -361,21 +360,6 @@ def _grammar_of() -> dict[str, tuple[str, ...]]:
 def _is_grammar(word: str) -> bool:
     """Tell pairs that hold a Japanese ending or particle (hiragana) or a Chinese particle."""
     return len(word) == 2 and (bool(_HIRAGANA.search(word)) or not lang.words("grammar", "zh").isdisjoint(word))
-
-
-NUMBER_WORDS = ("en", "de", "fr", "es", "it", "pt", "nl", "da")
-"""Languages whose number words are known."""
-
-
-@lru_cache(maxsize=16_384)
-def number_value(word: str, language: str) -> str:
-    """Give the value of one number word in digits; empty for any other word, and for those that mean other things too."""
-    if language not in NUMBER_WORDS or word in lang.words("no_number", language):
-        return ""
-    try:
-        return str(text2num(word, language))
-    except ValueError:
-        return ""
 
 
 FRESH = 10

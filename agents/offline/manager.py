@@ -9,29 +9,17 @@ from agents.contracts.response import FlatPlan, FlatPlanInput
 from agents.contracts.sources import CorpusSurvey
 from agents.nlp.tokens import years_in
 from agents.offline.planner import draft, plan
-from agents.offline.questions import (
-    LOOKUPS,
-    IndependentQuestion,
-    asks,
-    is_lookup,
-    leans_on_another,
-    parts_of,
-    questions,
-)
-from agents.offline.terms import SPACELESS, distinct, known, knows, listed, names, opening, overlap, say, terms
+from agents.offline.questions import IndependentQuestion, asks, is_lookup, questions
+from agents.offline.terms import distinct, known, knows, listed, names, opening, overlap, say, terms
 
 MAX_QUERIES = 6
 MAX_READ = 4_000
 """Characters of a message that are taken apart."""
 _CHOICE = 2
 """Narrower questions that make a choice."""
-READ_AT_ONCE = 15
-"""Documents that a standard run reads."""
 OFFERED = 4
 """Narrower questions offered at a time."""
 _ASKS = frozenset("?？؟;;՞፧")
-_FEW_WORDS = 3
-"""Telling words of a question that names nothing in particular."""
 _PINNED = 2
 """Names, dates and figures that bound a topic enough to work on."""
 _LONGEST_SUBJECT = 7
@@ -114,7 +102,7 @@ def _judged(
     """Make a query of a question, and name the sentences that ask for what it leaves open."""
     language = given.language
     aspect = any(terms(re.sub(r"\d+", " ", limit), language) for limit in limits)
-    left_open = () if aspect else open_points(question, language, given.survey)
+    left_open = () if aspect else open_points(question, language)
     drafts = draft(question, language, given.max_leaves)
     leaves = max(len(drafts), len(question.things) * len(question.points))
     narrower = _narrower(question, given.survey, language) if left_open or leaves > given.max_leaves else ()
@@ -140,41 +128,21 @@ def _judged(
     return query, left_open
 
 
-def _is_small(survey: CorpusSurvey, text: str) -> bool:
-    """Tell a question that one run reads all there is for: of a few documents, or of one that it names by its title."""
-    asked = set(distinct(text))
-    named = any(len(asked & set(distinct(document.title))) >= _PINNED for document in survey.documents)
-    small = named or 0 < survey.total <= READ_AT_ONCE
-    return small and not survey.web and not leans_on_another(text) and not listed("pointing").search(text)
-
-
-def open_points(
-    question: IndependentQuestion, language: str, survey: CorpusSurvey = CorpusSurvey()
-) -> tuple[str, ...]:  # fmt: skip
-    """Name what leaves a question open, by its grammar: quantifiers, effects on nobody in particular, bare topics.
-
-    A short question is open only where more could be read for it than one run reads.
-    """
+def open_points(question: IndependentQuestion, language: str) -> tuple[str, ...]:
+    """Name what leaves a question open, by its grammar: quantifiers, effects on nobody in particular, bare topics, few words."""
     text, quoted = re.subn(r"[“\"„«][^”\"“»]{2,160}[”\"»]", " ", question.text)
     named = min(2, quoted + len(names(text, language)))
     pinned = named + bool(re.search(r"(?<!\w)\d", text)) + bool(listed("quantity").search(text))
-    telling = len(distinct(text, language))
     lists = bool(question.things or question.points)
     # Of a language whose grammar is not known only the question mark is.
     foreign = not knows(language) and text.rstrip('"”») ')[-1:] in _ASKS
-    asking = foreign or listed("ask").search(text) or opening("order").match(text) or opening("yes_no").match(text)
-    # Who, when, where and how many of something is one fact, whether capitals tell its name or, as in German, do not.
-    fact = all(part.kind in LOOKUPS and (part.names or part.matter) for part in parts_of(text))
-    fact = fact and not leans_on_another(text)
+    asking = foreign or opening("order").match(text) or opening("yes_no").match(text) or listed("ask").search(text)
     on_nobody = pinned < _PINNED and listed("effect").search(text) and listed("nobody").search(text)
     bare = pinned < _PINNED and not lists and not asking
-    vague = (
-        not pinned and not lists and not foreign and len(question.parts) == 1 and telling <= _FEW_WORDS
-        and not SPACELESS.search(text) and not _is_small(survey, text)
-    )  # fmt: skip
-    ordered = not pinned and not lists and bool(opening("order").match(text))
+    ordered = not pinned and not lists and opening("order").match(text)
     sweeping = listed("everything").search(text) or (pinned < _PINNED and listed("sweeping").search(text))
-    if not (sweeping or on_nobody or ((bare or vague or ordered) and not fact)):
+    says_little = not pinned and not foreign and len(distinct(text, language)) < _PINNED  # `Who built it?`
+    if not (sweeping or on_nobody or bare or ordered or says_little):
         return ()
     if on_nobody:
         return ("open_scope", "open_people")

@@ -19,10 +19,6 @@ from agents.verify.parsed_text import Name, abbreviations, variants
 from agents.verify.parsed_text import names as names_by_form
 from agents.web.url_key import IN_TEXT
 
-_SENTENCE_END = re.compile(
-    r"(?<=[?!。？！])\s*|(?<=[.])(?<!\b[A-HJ-Z]\.)(?<!\b(?:Mr|Dr|St|Jr|Sr|No)\.)(?<!\bMrs\.)\s+(?=[^\W\d_a-z]|[¿¡])|\n+"
-)
-"""An initial or a short title (`Harris W. Fawell`, `Mr. Cool`) ends no sentence."""
 _LIST_LINE = re.compile(r"^\s*(?:\(?\d{1,2}[.)]|[-*•])\s+(.+)$", re.MULTILINE)
 _TRIM = " \t\n,;:–—-"
 _AND = r"(?:\s+(?:and|or|und|oder|sowie|et|ou|y|e|o|versus|vs\.?)\s+|\s*&\s*)"
@@ -63,7 +59,6 @@ def asks(text: str) -> bool:
 
 def leans_on_another(text: str) -> bool:
     """Tell a question that cannot be understood without what stands before it."""
-    text = re.sub(r"(?<=\w)\s+that\s+(?=(?:the|an?|no|some|all)\b)|\bthere (?:is|are|was|were)\b", " ", text)
     return bool(listed("leans").search(text))
 
 
@@ -121,7 +116,7 @@ def _pieces(message: str) -> list[str]:
     marked = _separate().sub(
         lambda one: _BREAK + "I want to know " * bool(re.search("want|like|need", one[0])), message
     )
-    return [piece for sentence in _SENTENCE_END.split(marked) if sentence for piece in _apart(sentence)]
+    return [piece for one in lang.spans(marked) for piece in _apart(marked[one.start : one.end])]
 
 
 def _apart(sentence: str) -> list[str]:

@@ -12,11 +12,10 @@ from functools import cache, lru_cache
 from importlib.resources import files
 
 from agents.contracts.frozen import Frozen, filled
-from agents.nlp import lang
 from agents.nlp.tokens import content_words, language_of, years_in
+from agents.verify.checks import stance
 from agents.verify.figures import Figure, figures
-from agents.verify.negation import denies, root
-from agents.verify.numerals import units
+from agents.verify.negation import root
 from agents.verify.parsed_text import names as names_by_form
 
 LANGUAGES = ("en", "de", "fr", "es")
@@ -104,29 +103,13 @@ def overlap(left: str, right: str) -> float:
 SAME, _FEWEST = 0.8, 3
 """Share of the shorter sentence's telling words, and how many at least, from which two sentences say the same."""
 _SAME_THING = 0.6
-"""Share of the smaller sentence's telling words that both have."""
-_ERROR_TERM = re.compile(
-    r"\b(?:standard error|standard deviation|margin|error|uncertainty|±)[^.;,]{0,12}\d[\d.,]*\s?[^\W\d_]*", re.I
-)
+"""Share of the smaller sentence's telling words that both have, where they may speak of one thing."""
 
 
 @lru_cache(maxsize=4_096)
 def quantities(text: str) -> tuple[Figure, ...]:
     """List the amounts of `text`; dates are none."""
     return tuple(one for one in figures(text) if one.kind != "ordinal" and not one.weak)
-
-
-@lru_cache(maxsize=4_096)
-def _main_figures(text: str) -> dict[str, float]:
-    """The one value that `text` states in each unit; without units of several values, errors, times and denied figures."""
-    stated: dict[str, set[float]] = {}
-    spoken = _ERROR_TERM.sub(" ", text)
-    for one in quantities(spoken):
-        known = units().get(one.measure)
-        lasts = known is not None and known.dimension in {"time", "span"}
-        if one.measure and not lasts and not denies(re.split("[.;,]", spoken[: spoken.find(one.shown)])[-1]):
-            stated.setdefault(one.measure, set()).add(one.low)
-    return {unit: next(iter(values)) for unit, values in stated.items() if len(values) == 1}
 
 
 def repeats(one: str, other: str) -> bool:
@@ -141,30 +124,7 @@ def repeats(one: str, other: str) -> bool:
 
 
 def differ(one: str, other: str) -> bool:
-    """Tell whether two sentences give different numbers in one unit for the same thing and an overlapping time."""
-    left, right = _main_figures(one), _main_figures(other)
-    shared = left.keys() & right.keys()
-    first, second = years_in(one), years_in(other)
-    apart = first and second and (max(first) < min(second) or max(second) < min(first))
-    if not shared or apart or any(left[unit] == right[unit] for unit in shared):
+    """Tell whether two sentences give different numbers for the same thing."""
+    if overlap(one, other) < _SAME_THING or not (quantities(one) and quantities(other)):
         return False
-    subject, theirs = _defined(one), _defined(other)
-    if subject and theirs and subject not in other and theirs not in one:
-        return False
-    mine, yours = _matter(one), _matter(other)
-    named, named_there, few = {*names(one)}, {*names(other)}, min(len(mine), len(yours))
-    same = few >= _FEWEST and len(mine & yours) >= _SAME_THING * few
-    return same and (bool(named & named_there) or not named | named_there)
-
-
-def _defined(text: str) -> str:
-    """Give the name that a sentence opens with and says what it is: `Lilu (mythology) is …`; empty for any other."""
-    first = next(iter(names(text)), "")
-    opened = re.match(rf"(?:the\s+)?{re.escape(first)}(?:\s*\([^()]*\))?\s+(\w+)", text, re.IGNORECASE)
-    return first if first and opened and opened[1].casefold() in lang.words("passive") else ""
-
-
-def _matter(text: str) -> frozenset[str]:
-    """Telling words of `text` without its numbers and what they are counted in."""
-    units = {term for quantity in quantities(text) for term in distinct(quantity.shown)}
-    return frozenset(term for term in distinct(text) if not any(map(str.isdigit, term)) and term not in units)
+    return any(stance(a, b, language=language_of(a)).stance == "contradicts" for a, b in ((one, other), (other, one)))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from text_to_num import find_numbers
 
 from agents.nlp import lang
-from agents.nlp.tokens import LETTERED, MARKS, NUMBER_WORDS
+from agents.nlp.tokens import LETTERED, MARKS
 
 SPACE = "\u00a0\u202f\u2009 "
 """Character class of the spaces that group digits."""
@@ -121,6 +121,10 @@ def han_value(numeral: str) -> float:
         else:
             total, part, digit = total + max(part + digit, 1) * _HAN_SCALES[sign], 0, 0
     return float(total + part + digit)
+
+
+NUMBER_WORDS = ("en", "de", "fr", "es", "it", "pt", "nl", "da")
+"""Languages whose number words are known."""
 
 
 class Spoken(NamedTuple):

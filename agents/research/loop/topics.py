@@ -13,7 +13,8 @@ from functools import cache, lru_cache
 from agents.contracts.frozen import Confidence, Frozen
 from agents.contracts.plan import SkippedTopic
 from agents.nlp import lang
-from agents.nlp.tokens import TOKEN, language_of, number_value, pieces, stem, stop_words
+from agents.nlp.tokens import TOKEN, language_of, pieces, stem, stop_words
+from agents.verify.numerals import small_number
 
 THRESHOLD = 0.75
 """Share of words in common from which a topic counts as dispatched already (specification, section 5)."""
@@ -86,7 +87,7 @@ def read(topic: str, language: str) -> TopicWords:
             decisive |= {low} & poles
             continue
         numeral = any(char.isnumeric() for char in token)
-        value = next(pieces(low))[0] if numeral else number_value(low, language)
+        value = next(pieces(low))[0] if numeral else _number(low, language)
         root = value or stem(low, language)
         stems.append(root)
         if low in poles:
@@ -102,6 +103,12 @@ def read(topic: str, language: str) -> TopicWords:
         grammar=tuple(word for at, word in small if 0 < at < len(stems)), decisive=frozenset(decisive),
         written=frozenset(written), ordered=frozenset(ordered), runs="".join(runs),
     )  # fmt: skip
+
+
+def _number(word: str, language: str) -> str:
+    """Give the value of a number word in digits; empty for any other, and for those that mean other things too."""
+    value = 0.0 if word in lang.words("no_number", language) else small_number(word, language)
+    return f"{value:g}" if value else ""
 
 
 def _without_particles(run: str) -> str:
@@ -167,7 +174,7 @@ def _entries(topic: str, other: TopicWords) -> tuple[str, ...] | None:
         low = match[0].casefold()
         if low in stop:
             continue
-        if stem(low, other.language) in other.stems or number_value(low, other.language) or low.isnumeric():
+        if stem(low, other.language) in other.stems or _number(low, other.language) or low.isnumeric():
             at = -1
         elif at < 0:
             at = match.start()
