@@ -245,9 +245,10 @@ def is_worth_reading(title: str, text: str, questions: Sequence[str], *, by_mean
         return False
     wanted = [direction(question) for question in questions]
     passages = [text[at : at + 800] for at in range(0, min(len(text), MAX_COMPARED), 800)] or [title]
+    found = [direction(f"{title}. {passage}") for passage in passages]
     # A direction without letters that the table holds says nothing: such a text is read.
-    return not all(wanted) or any(
-        closeness(one, direction(f"{title}. {passage}")) >= WORTH_READING for one in wanted for passage in passages
+    return not all((*wanted, *found)) or any(
+        closeness(one, other) >= WORTH_READING for one in wanted for other in found
     )
 
 
