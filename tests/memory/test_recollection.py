@@ -37,7 +37,9 @@ COST = "How much money was spent on the Orvane winter service?"
 CREW = "How many sailors did the Orvane ferry employ?"
 NEIGHBOUR = QUERY.model_copy(update={"text": "How often was the Orvane ferry closed, and who sailed on it?"})
 LISTED = "How did the days of closure and the {} of the Orvane ferry line change between 2020 and 2022?"
+SWEPT = QUERY.model_copy(update={"text": "Which records tell of the closed Orvane ferry and of its sailors?"})
 PLANS = {
+    SWEPT.text: tree(leaf("Records", CLOSED, CREW, discovery=True), leaf("Costs", COST)),
     LISTED.format("money spent"): tree(leaf("Closures", CLOSED), leaf("Costs", COST)),
     QUERY.text: tree(leaf("Closures", CLOSED), leaf("Costs", COST)),
     NEIGHBOUR.text: tree(leaf("Closures", CLOSED), leaf("Costs", COST), leaf("Crew", CREW)),
@@ -515,6 +517,17 @@ async def test_what_an_earlier_source_pointed_at_is_read_where_something_is_miss
     assert "https://e.example/crew" in web.read_urls
     assert not {"https://g.example/crew", "https://h.example/cheese"} & set(web.read_urls)
     assert not [url for url in web.read_urls if "out.example" in url]
+
+
+async def test_a_sweep_for_sources_uses_what_is_known_of_its_questions(life):
+    await life.run()
+    life.pages, life.silent = {**PAGES, **MORE}, tuple(PAGES)
+
+    outcome, web, *_ = await life.run(SWEPT)
+
+    (sweep,) = [part for top in outcome.findings for part in top.walk() if part.shortlist]
+    assert any("12 days" in fact.quote and fact.known_since for fact in sweep.facts)
+    assert any("44 sailors" in fact.quote for fact in sweep.facts)
 
 
 @pytest.mark.parametrize(("asked", "known"), [("An wie vielen Tagen war", True), ("How many sailors did", False)])

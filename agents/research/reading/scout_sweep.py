@@ -31,7 +31,15 @@ from agents.nlp.tokens import content_words
 from agents.offline.judgements import scout as judged_by_words
 from agents.research.reading import shortlisting as choice
 from agents.research.reading.hold_extraction import SourceGiven
-from agents.research.reading.leaf import NOTHING_YET, SAME_TEXT, failed_searches, not_begun, spent
+from agents.research.reading.leaf import (
+    NOTHING_YET,
+    SAME_TEXT,
+    Gathered,
+    failed_searches,
+    joined,
+    not_begun,
+    spent,
+)
 from agents.research.reading.read_sources import Extracted, extract
 from agents.research.reading.searching import LeafGiven, reformulate, search_for, sub_questions, teller
 from agents.research.run_context import Listed, RunContext
@@ -222,9 +230,10 @@ class _Sweep:
     def _written(
         self, chosen: Shortlist, records: tuple[SearchRecord, ...], attempts: tuple[RetryEntry, ...]
     ) -> Finding:
-        """Hand on the list, and what the chosen sources say for the section."""
+        """Hand on the list, and what the chosen sources say for the section, with what was known before."""
         facts = tuple({fact.id: fact for one in chosen.kept for fact in self.facts.get(one.url, ())}.values())
         sources = tuple({self.cards[one.url].id: self.cards[one.url] for one in chosen.kept}.values())
+        facts, sources = joined(self.given, Gathered(facts, sources, (), []), frozenset())
         for one in chosen.rejected:
             page: Literal["", "empty", "read"] = (
                 "empty" if one.url in self.empty else "read" if one.url in self.cards else ""
@@ -238,7 +247,7 @@ class _Sweep:
         note = Said("{n} {n:source|sources} chosen from {all}", n=len(chosen.kept), all=found)
         status: NodeStatus = "done" if facts else "empty"
         if not chosen.kept and records and len(failed) == len(records):
-            status, note = "failed", Said("every search failed")
+            status, note = "partial" if facts else "failed", Said("every search failed")
         elif not chosen.kept:
             note = Said(
                 "none of {n} {n:candidate|candidates} is to the point" if found else "no document matches", n=found
