@@ -130,12 +130,12 @@ for _verb, _said in {
 
 @command(app, opened_store)
 async def finish(
-    store: "Store", row: "StoredJob", branch: Annotated[str, typer.Option(help="Only this branch, as job/0/1.")] = ""
+    store: "Store",
+    row: "StoredJob",
+    branch: Annotated[str, typer.Option(help="Only this branch: 2, 1.2 or job/0/1.")] = "",
 ) -> None:
     """Have a job search no further and write from what it has."""
-    from agents.jobs.changes import steered
-
-    await _done(store, row, "change", steered("finish", branch or "job").model_dump_json(), "finish")
+    await _steered(store, row, "finish", branch)
 
 
 @command(app, opened_store)
@@ -303,16 +303,23 @@ def _steering(kind: "Steered", said: str) -> None:
 
     @command(app, opened_store, kind, said)
     async def work(store: "Store", row: "StoredJob", branch: Branch) -> None:
-        from agents.api.tree import Tree
-        from agents.jobs.changes import steered
+        await _steered(store, row, kind, branch)
 
-        nodes = Tree(await store.events(row.id)).view().nodes
-        node = next((one for one in nodes if branch in (one.n, one.id)), None)
-        if node is None:
-            numbers = ", ".join(one.n for one in nodes if one.n) or "none yet"
-            raise BadRequest(f"There is no branch {branch} in this job; there are: {numbers}.")
-        wanted = steered(kind, node.id, f"{node.n} “{node.title}”".strip())
-        await _done(store, row, "change", wanted.model_dump_json(), kind)
+
+async def _steered(store: "Store", row: "StoredJob", kind: "Steered", branch: str) -> None:
+    """Steer one branch; a `BadRequest` where there is none. To `finish` without one means the whole run."""
+    from agents.api.tree import Tree
+    from agents.jobs.changes import steered
+
+    if kind == "finish" and not branch:
+        return await _done(store, row, "change", steered(kind).model_dump_json(), kind)
+    nodes = Tree(await store.events(row.id)).view().nodes
+    node = next((one for one in nodes if branch in (one.n, one.id)), None)
+    if node is None:
+        numbers = ", ".join(one.n for one in nodes if one.n) or "none yet"
+        raise BadRequest(f"There is no branch {branch} in this job; there are: {numbers}.")
+    wanted = steered(kind, node.id, f"{node.n} “{node.title}”".strip())
+    await _done(store, row, "change", wanted.model_dump_json(), kind)
 
 
 _steering("stop", "Stop one branch of a running job; what it has found is kept.")

@@ -82,7 +82,7 @@ async def show(store: KnowledgeStore, item_id: Id, user: User = LOCAL_OWNER) -> 
     if item.topics:
         say(f"read for: {'; '.join(item.topics)}")
     for one in item.history:
-        say(f"{one.at[:16]}  {one.verdict}  job {one.job[:12]}")
+        say(f"{one.at[:16]}  {one.verdict}  job {one.job}")
     for other in await store.get(user, Selection(ids=item.against)) if item.against else ():
         say(f"contradicted by {line_of(other)}")
 

@@ -200,6 +200,7 @@ async def test_the_command_line_steers_a_job_that_a_server_runs(tmp_path):
 
         guided = await command(tmp_path, "guidance", short, "look at the costs")
         unknown = await command(tmp_path, "stop", short, "9")
+        no_such = await command(tmp_path, "finish", short, "--branch", "job/9")
         stopped = await command(tmp_path, "stop", short, "1")
         twice = await command(tmp_path, "stop", short, "1")
         late = await command(tmp_path, "retry", short, "1")
@@ -209,6 +210,7 @@ async def test_the_command_line_steers_a_job_that_a_server_runs(tmp_path):
     assert guided.stdout == f"{job.id[:12]}: guidance done\n", guided.stderr
     assert unknown.exit_code == 2
     assert unknown.stderr == "There is no branch 9 in this job; there are: 1.\n"
+    assert (no_such.exit_code, no_such.stderr) == (2, "There is no branch job/9 in this job; there are: 1.\n")
     assert stopped.stdout == f"{job.id[:12]}: stop done\n"
     # What has ended already is not stopped, and the report does not say that it was.
     assert (twice.exit_code, twice.stderr) == (2, "“Costs” is stopped already. Nothing was changed.\n")
