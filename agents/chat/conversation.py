@@ -288,10 +288,10 @@ class Conversation(RunTalk):
             if answered := await self.from_report(document, text):
                 return await self.show(Say(answered))
             await self.say("not_in_report")
-        asked, known, after = set(content_words(text)), (), None
-        if document is not None and asked & set(content_words(f"{document.question} {document.title}")):
-            # The new run goes on from what this one found; one about something else does not, whatever was asked before.
-            known, after = known_lines(document), After(use="continue", job_id=self.state.job_id)
+        about = document and set(content_words(f"{document.question} {document.title}")) & set(content_words(text))
+        # The new run goes on from what this one found; one about something else does not, whatever was asked before.
+        after = After(use="continue", job_id=self.state.job_id) if about else None
+        known = known_lines(document) if document is not None and about else ()
         self.now(scope=self._begun().model_copy(update={"known": known}), after=after)
         await self._asked(text)
 

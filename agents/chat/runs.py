@@ -247,9 +247,10 @@ class RunTalk(Drafting):
             case "summarise":
                 await self.show(Say(self._summary(document, wish.topic) if document else words("nothing_to_summarise")))
             case "how_long" | "cost" | "sources" | "progress" | "refresh" | "show" if document is not None:
-                actual, sources = document.methodology.actual, words.counted(len(document.references), "source")
+                actual, read = document.methodology.actual, document.methodology.sources_read
                 seconds = minutes_and_seconds(actual.seconds or 0.0)
-                await self.say("took", seconds=seconds, sources=sources, money=words.money(actual.cost_usd))
+                sources, money = words.counted(read, "source"), words.money(actual.cost_usd)
+                await self.say("took", seconds=seconds, sources=sources, money=money)
             case _:
                 broken = job.status if job and job.status in {"cancelled", "failed"} else ""
                 resumes = bool(broken) or wish.name in {"resume", "continue"}
@@ -260,7 +261,7 @@ class RunTalk(Drafting):
         count = int(wanted) if wanted.isdecimal() else patterns().numbers.get(wanted, 3)
         distinct: dict[str, ReportSentence] = {}
         for sentence in document.sentences:
-            if sentence.citations:
+            if sentence.citations and sentence.verdict not in {"unsupported", "contradicted"}:
                 distinct.setdefault(sentence.text.strip(), sentence)
         stated = list(distinct.values())[: max(1, min(count, _MAX_SUMMED))]
         text = " ".join(one.text.strip() + "".join(f"[{n}]" for n in one.citations) for one in stated)

@@ -1,5 +1,6 @@
 """In the chat a report is run anew, or gone on from: always through the phrase."""
 
+from agents.chat.commands import Wish
 from agents.chat.state import ShowContract, Started
 from agents.core.errors import BadRequest
 
@@ -54,3 +55,22 @@ async def test_nor_does_one_after_a_follow_up_that_came_to_nothing(talker):
     await talker("Why do cats purr?")
     assert talker.state.after is None
     assert talker.state.scope.known == ()
+
+
+async def test_how_long_it_took_counts_the_sources_as_the_report_does(talker):
+    job = await reported(talker)
+    read = job.report.methodology.model_copy(update={"sources_read": 13})
+    talker.acts = []
+    await talker.conversation._wish_of_report(
+        Wish(name="how_long"), job.report.model_copy(update={"methodology": read})
+    )
+    assert "read 13 sources" in talker.acts[0].text
+
+
+async def test_a_summary_says_nothing_that_no_source_carries(talker):
+    job = await reported(talker)
+    first = next(one for one in job.report.sentences if one.citations)
+    document = job.report.model_copy(
+        update={"sentences": (first.model_copy(update={"text": "A rumour.", "verdict": "unsupported"}), first)}
+    )
+    assert "rumour" not in talker.conversation._summary(document, "3")
