@@ -346,14 +346,17 @@ function link(cls, href, text, iconName) {
 }
 
 function fill(box, chip, q) {
-  const v = verdict(q.verdict);
+  // what was found of the sentence that the chip stands behind: another one may rest on the same words
+  const own = chip.dataset.verdict || q.verdict;
+  const why = own === q.verdict ? q.why : '';
+  const v = verdict(own);
   const head = box.querySelector('.ds-pop-head');
   const tag = make('span', `ds-tag ds-${v.tone}`);
   tag.append(icon(v.shape, 13), document.createTextNode(v.word));
   const since = q.known_since && t('known since {date}', { date: q.known_since });
   head.replaceChildren(
     tag,
-    make('span', 'ds-pop-why', [q.why || q.note, since].filter(Boolean).join(' · ')),
+    make('span', 'ds-pop-why', [why || (q.note && t(q.note)), since].filter(Boolean).join(' · ')),
     head.querySelector('.ds-pop-close'),
   );
 

@@ -283,6 +283,8 @@ export const WORDS = {
     '{n} {n:fact|facts} of {sources} {sources:source|sources} that other parts found {n:is|are} used again; {then}.':
       '{n} {n:Fakt|Fakten} aus {sources} {sources:Quelle|Quellen}, aus anderen Teilen; {then}.',
     'known since {date}': 'bekannt seit {date}',
+    'Invented sample document': 'Erfundenes Beispieldokument',
+    'From your files': 'Aus Ihren Dateien',
     'nothing is searched for': 'gesucht wird nichts',
     'the rest is searched for': 'das Übrige wird gesucht',
     'Wrote “{title}”, {n} {n:word|words}.': '„{title}“ geschrieben, {n} {n:Wort|Wörter}.',

@@ -104,6 +104,17 @@ parts.EvidencePanel =
                 <div className="ds-tags">
                   <span className="ds-tag">{timesCited(cited[r.n])}</span>
                   {has(r.accessed) ? <span className="ds-tag">{t('read {day}', { day: day(r.accessed) })}</span> : null}
+                  {has(r.known_since) ? (
+                    <span className="ds-tag">{t('known since {date}', { date: day(r.known_since) })}</span>
+                  ) : null}
+                  {r.kind === 'sample' ? (
+                    <span className="ds-tag ds-caution">{t('Invented sample document')}</span>
+                  ) : null}
+                  {list(r.notes).map((note) => (
+                    <span className="ds-tag" key={note} dir="auto">
+                      {note}
+                    </span>
+                  ))}
                 </div>
                 {(all ? quotes : quotes.slice(0, 2)).map((q, i) => (
                   <p className="ds-qt" key={q.fact_id || i} dir="auto" lang={r.language || undefined}>
