@@ -81,7 +81,8 @@ def about(team: Team, own: int = 0) -> About:
     leaves = " ".join(line for line, to in going.items() if to) or NOTHING_LEAVES
 
     writer = "Offline engine" if offline else ", ".join(one.partition("/")[2] or one for one in team.engine.names)
-    asked = f"Asked at {_and(receivers)}" if receivers else "On this computer"
+    writers = asked_of(team, team.engine.names)
+    asked = f"Asked at {_and(writers)}" if writers else "On this computer"
     searched = "The web" if web else "Sample documents" if sample else "Your library"
     beside = "Web search is out of reach" if cut_off else "Invented: nothing in them is real" if sample else ""
     if web and not cut_off:
@@ -112,12 +113,18 @@ def _is_cut_off(team: Team) -> bool:
 
 
 def asked_of(team: Team, models: tuple[str, ...] | None = None) -> tuple[str, ...]:
-    """Name the model providers elsewhere that are asked: those of all roles where no models are given."""
-    asked = team.engine.names if models is None else models
-    providers = dict.fromkeys(name.partition("/")[0] for name in asked if name != OFFLINE and team.engine.reasons)
-    bases = {one: team.settings.api_base if one == "openai" else own_address(one) for one in providers}
-    away = [one for one, base in bases.items() if not at_home(one, base)]
-    return tuple(bases[one] or PROVIDERS.names.get(one, one) for one in away)
+    """Name who elsewhere is asked: where no models are given, the providers of all roles, and whoever serves the memory."""
+    asked, settings = team.engine.names if models is None else models, team.settings
+    names = [name for name in asked if name != OFFLINE and team.engine.reasons]
+    remembers = models is None and team.memory is not None
+    if remembers and settings.embedder and not settings.embedder.startswith("onnx:"):
+        names.append(settings.embedder)
+    providers = dict.fromkeys(name.partition("/")[0] for name in names)
+    bases = {one: settings.api_base if one == "openai" else own_address(one) for one in providers}
+    away = [bases[one] or PROVIDERS.names.get(one, one) for one, base in bases.items() if not at_home(one, base)]
+    if remembers and settings.qdrant_url and not at_home("", settings.qdrant_url):
+        away.append(settings.qdrant_url)
+    return tuple(away)
 
 
 def _and(names: tuple[str, ...]) -> str:

@@ -36,8 +36,8 @@ class View:
     language: str
     way: Way
     date: str
-    """Day on which it was written, as far as the document tells: the latest on which a source was read, else on which the
-    job began; may be empty."""
+    """Day on which it was written, as far as the document tells: the latest on which a source was read, or the job began;
+    may be empty."""
     job_id: str
     body: b.Body
     """With the references in the place of their list, each with its quotes below it."""
@@ -59,7 +59,7 @@ def view(document: ReportDocument) -> View:
     """Read a report document, of this program or read back from JSON."""
     words, actual, body = wording(document.language), document.methodology.actual, document.body
     read = max((reference.accessed[:10] for reference in document.references if reference.accessed), default="")
-    date = read or (actual.started_at or "")[:10]
+    date = max(read, (actual.started_at or "")[:10])
     figures = [*([date] if date else []), f"{words.figures['sources']}: {document.methodology.sources_read}"]
     if actual.seconds is not None:
         figures.append(f"{words.figures['time']}: {duration(actual.seconds, words)}")

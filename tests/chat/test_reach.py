@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from agents.api.app_state import WebReach
+from agents.api.app_state import WebReach, about, asked_of
 from agents.core.settings import Settings
 from agents.search.searcher import Probed
 from agents.team import open_team
@@ -45,3 +45,21 @@ async def test_what_is_searched_and_what_leaves_is_said_once_and_only_when_it_is
         assert "so it is left out" in lines
         assert "Nothing leaves this computer." in lines
         assert "Search words go to" not in lines
+
+
+@pytest.mark.parametrize(
+    ("kept", "named"),
+    [
+        ({"embedder": "mistral/mistral-embed"}, ("Mistral",)),
+        ({"qdrant_url": "https://vectors.example:6333"}, ("https://vectors.example:6333",)),
+        ({"qdrant_url": "http://localhost:6333"}, ()),
+        ({"embedder": "mistral/mistral-embed", "memory": False}, ()),
+    ],
+)
+async def test_whoever_serves_the_knowledge_base_is_named_among_those_that_words_go_to(tmp_path, kept, named):
+    team = open_team(Settings(data_dir=tmp_path, model="offline", retriever="library", **kept))
+    said = about(team)
+    await team.close()
+
+    assert asked_of(team) == named
+    assert ("Nothing leaves this computer." in said.lines) is not bool(named)

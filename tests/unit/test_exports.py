@@ -98,6 +98,13 @@ def test_every_citation_of_a_pdf_is_a_link_inside_it():
     assert len(inside) == cited + back
 
 
+def test_a_report_on_pages_that_were_read_long_ago_bears_the_day_on_which_it_was_made():
+    document = world.document()
+    actual = document.methodology.actual.model_copy(update={"started_at": "2027-02-03T10:00:00+00:00"})
+    made = document.methodology.model_copy(update={"actual": actual})
+    assert view(document.model_copy(update={"methodology": made})).date == "2027-02-03"
+
+
 def test_a_pdf_says_title_language_date_and_question_of_itself():
     reader = read_pdf(world.document())
     assert reader.metadata.title == "Closures of the line"
