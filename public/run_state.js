@@ -75,6 +75,7 @@ export const begin = (now) => ({
   now: '',
   ending: '',
   kept: false,
+  grade: '',
   limited: '',
   nodes: new Map(),
   feed: [],
@@ -107,6 +108,7 @@ const TREE = [
   'title',
   'ending',
   'kept',
+  'grade',
   'limited',
 ];
 

@@ -284,6 +284,7 @@ export const WORDS = {
       '{n} {n:Fakt|Fakten} aus {sources} {sources:Quelle|Quellen}, aus anderen Teilen; {then}.',
     'known since {date}': 'bekannt seit {date}',
     'Invented sample document': 'Erfundenes Beispieldokument',
+    'The earlier report stays.': 'Der frühere Bericht bleibt.',
     'From your files': 'Aus Ihren Dateien',
     'nothing is searched for': 'gesucht wird nichts',
     'the rest is searched for': 'das Übrige wird gesucht',

@@ -84,7 +84,8 @@ def broken_line(view: TreeView, words: ChatTexts) -> str:
     """Say that a run was stopped or failed, what it leaves behind, and what can be done."""
     clock, why = minutes_and_seconds(view.seconds), words.said(view.note)
     begun = words("run_failed", clock=clock, why=why) if view.ending == "failed" else words("stopped_at", clock=clock)
-    left = words("no_report", left=words.counted(view.usage.sources, "kept") if view.kept else words("nothing_read"))
+    found = words.counted(view.usage.sources, "kept") if view.kept else words("nothing_read")
+    left = words("no_report", left=found) if view.grade is None else words("earlier_stays")  # it was taken up again
     return " ".join((begun, left, words("over_next_restart"), *([words("over_next_finish")] if view.kept else ())))
 
 

@@ -644,7 +644,8 @@ parts.ResearchRun =
     function rest(job) {
       const why = said(job.note);
       if (['failed', 'cancelled'].includes(job.status)) {
-        const kept = job.kept ? t('What was found is kept.') : t('Nothing was found yet.');
+        const found = job.kept ? t('What was found is kept.') : t('Nothing was found yet.');
+        const kept = job.grade ? t('The earlier report stays.') : found; // it was taken up again
         const again = [['restart', t('Try again')]];
         return [
           job.status === 'failed' ? t('The run failed.') : '',

@@ -1,6 +1,8 @@
 """In the chat a report is run anew, or gone on from: always through the phrase."""
 
+from agents.api.tree import live_tree
 from agents.chat.commands import Wish
+from agents.chat.runs import broken_line
 from agents.chat.state import ShowContract, Started
 from agents.core.errors import BadRequest
 
@@ -74,3 +76,12 @@ async def test_a_summary_says_nothing_that_no_source_carries(talker):
         update={"sentences": (first.model_copy(update={"text": "A rumour.", "verdict": "unsupported"}), first)}
     )
     assert "rumour" not in talker.conversation._summary(document, "3")
+
+
+async def test_a_run_that_is_stopped_when_it_was_taken_up_again_does_not_say_that_there_is_no_report(talker):
+    job = await reported(talker)
+    view = live_tree(job).model_copy(update={"status": "cancelled", "ending": "stopped"})
+    said = broken_line(view, talker.conversation.words)
+    assert "The earlier report stays." in said
+    assert "no report" not in said
+    assert "Nothing had been found" not in said
