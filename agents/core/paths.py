@@ -1,6 +1,5 @@
 """Where the program's own files lie, and where a user's files go: in a checkout, or installed as a package."""
 
-import sys
 from pathlib import Path
 
 import platformdirs
@@ -23,11 +22,6 @@ IMPORT_PATH = _PACKAGE.parent  # folder from which another Python process can im
 def dotenv() -> Path:
     """Give the `.env` that is read: that of the checkout, or of the folder in which an installed program was started."""
     return (Path.cwd() if INSTALLED else _CHECKOUT) / ".env"
-
-
-def command() -> str:
-    """Say how the program is called here, for messages."""
-    return "dossier" if INSTALLED else f"{Path(sys.executable).name} -m agents"
 
 
 def public(path: str) -> str:

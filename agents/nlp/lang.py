@@ -32,11 +32,6 @@ def _files() -> Mapping[str, Mapping[str, Any]]:
     return {path.stem: tomllib.loads(path.read_text("utf-8")) for path in sorted(folder.glob("*.toml"))}
 
 
-def languages(key: str) -> tuple[str, ...]:
-    """Give the languages that have a list of this name."""
-    return tuple(language for language, lists in _files().items() if key in lists)
-
-
 def text(key: str, language: str) -> str:
     """Give a list as it is written; empty when the language has none."""
     return str(_files().get(language, {}).get(key, ""))

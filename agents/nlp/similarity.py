@@ -18,7 +18,7 @@ from functools import lru_cache
 from operator import mul
 from zlib import crc32
 
-from agents.nlp.meaning import SHIPPED
+from agents.nlp.meaning import SHIPPED, as_bytes
 from agents.nlp.tokens import words
 
 WIDTH = 4
@@ -88,7 +88,6 @@ MAX_PIECES = 400
 """Pieces of a text that count; a passage is shorter."""
 
 _LETTERS = 10 * MAX_PIECES  # of a text that are cut into pieces
-_LARGEST = 127
 
 _lock = threading.Lock()
 
@@ -142,9 +141,7 @@ def direction(text: str) -> bytes:
         `DIMENSIONS` signed bytes, the largest of them ±127; empty when no piece of the text is in the table.
     """
     table = _table()
-    sums = table.sums(table.held(text))
-    largest = max(map(abs, sums))
-    return array("b", [round(_LARGEST * one / largest) for one in sums]).tobytes() if largest else b""
+    return as_bytes(table.sums(table.held(text)))
 
 
 def closeness(one: bytes, other: bytes) -> float:

@@ -25,6 +25,7 @@ from agents.contracts.verification import (
 )
 from agents.nlp.tokens import content_words, stem, years_in
 from agents.offline.questions import (
+    ASIDE,
     FORM,
     MOST_ADDED,
     Question,
@@ -42,7 +43,6 @@ from agents.verify.checks import carried, stance
 MAX_QUERIES = 4
 _SOURCE = re.compile(r"\s*\[([^\[\]]*)\]$")
 _WHOSE = re.compile(r"\bof\b|['’]s\b")
-_ASIDE = re.compile(r"\s*\([^()]*\)")
 
 
 def reflect(given: ReflectionInput) -> ReflectionResponse:
@@ -89,7 +89,7 @@ def _next_steps(given: ReflectionInput) -> tuple[str, ...]:
     for statement in given.statements:
         source = _SOURCE.search(statement)
         text, title = _SOURCE.sub("", statement), source[1] if source else ""
-        held, own = frozenset(distinct(f"{title} {text}")), frozenset(distinct(_ASIDE.sub("", title)))
+        held, own = frozenset(distinct(f"{title} {text}")), frozenset(distinct(ASIDE.sub("", title)))
         for name in names(text):
             parts, count = frozenset(distinct(name)), len(held & asked.keys())
             new = parts and not parts <= known and not parts <= own and " ".join(name.casefold().split()) not in tried

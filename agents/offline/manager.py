@@ -40,11 +40,11 @@ def scope(given: ScopingInput) -> ScopingTurn:
     broad = [query for query in given.agreed if not query.feasible]
     if ready and not broad:
         return _turn(given, f"{say(language, 'kept')} {say(language, 'ask_kept')}", ready, ())
-    found = () if opening("greets").fullmatch(message.strip(" .,!?")) else questions(message, language)
+    found = () if opening("greets").fullmatch(message.strip(" .,!?")) else questions(message)
     limits: tuple[str, ...] = ()
     if broad and found and not asks(message) and len(message.split()) <= 2 * _LONGEST_SUBJECT:
         limits = (*broad[0].scope_limits, message.strip(" .!,;"))
-        found = (_narrowed(questions(broad[0].text, language)[0], limits[-1], language),)
+        found = (_narrowed(questions(broad[0].text)[0], limits[-1], language),)
     if not found:
         ask = say(language, "ask_question")
         greeting = " ".join((say(language, "greeting"), say(language, "quotes_only")))

@@ -11,14 +11,14 @@ MOST_QUESTIONS, TITLE_LENGTH, _SEARCH_WORDS = 4, 90, 14
 
 def plan(given: PlanningInput) -> PlanTree:
     """Plan the tree of one query: its leaves, all under one executor."""
-    leaves = draft(_as_one(given.query, given.language), given.language, given.max_leaves)
+    leaves = draft(_as_one(given.query), given.language, given.max_leaves)
     # What can be tested is only known once the documents were read: claims are found while reading.
     return PlanTree(leaves=leaves, claims=())
 
 
-def _as_one(text: str, language: str) -> IndependentQuestion:
+def _as_one(text: str) -> IndependentQuestion:
     """Read an objective as one question, even where it holds several."""
-    found = questions(text, language) or (IndependentQuestion(tidy(text) or text, (tidy(text) or text,)),)
+    found = questions(text) or (IndependentQuestion(tidy(text) or text, (tidy(text) or text,)),)
     parts = tuple(part for one in found for part in one.parts)
     return IndependentQuestion(found[0].text if len(found) == 1 else text, parts, found[0].things, found[0].points)
 

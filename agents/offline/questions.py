@@ -63,7 +63,7 @@ def leans_on_another(text: str) -> bool:
 
 
 @lru_cache(maxsize=512)
-def questions(message: str, language: str | None = None) -> tuple[IndependentQuestion, ...]:
+def questions(message: str) -> tuple[IndependentQuestion, ...]:
     """Take a message apart into independent questions; none when it asks nothing."""
     addresses = tuple(dict.fromkeys(IN_TEXT.findall(message)))
     found: dict[str, IndependentQuestion] = {}
@@ -218,8 +218,6 @@ class Question:
     language: str
     shown: tuple[str, ...]
     """The names as they are written."""
-    rivals: tuple[frozenset[str], ...]
-    """All names of the whole question, where `names` may be one of them."""
 
     @property
     def is_specific(self) -> bool:
@@ -292,7 +290,7 @@ def _read(text: str) -> Question:
     if kind == "differ":  # its answer tells two ways of counting, and need not call them that
         shown = " ".join(match[0] for match in listed("differ_asked").finditer(text))
         matter -= {root(word) for word in plain_words(text) if is_no_thing(word) or word in shown.casefold().split()}
-    return Question(text, kind, each, matter, short, language, tuple(apart.values())[::-1], each)
+    return Question(text, kind, each, matter, short, language, tuple(apart.values())[::-1])
 
 
 @cache
@@ -328,12 +326,6 @@ def is_nationality(word: str) -> bool:
     """Tell a word that only says which country somebody or something is of."""
     listed_as_one = any(word in others for _, *others in lang.rows("demonyms"))
     return listed_as_one or bool(re.fullmatch(r"[a-z]{3,}(?:ians?|icans?|eans?|ese)", word))
-
-
-def nationalities(text: str) -> frozenset[str]:
-    """Give the roots of the words that say of which country somebody or something is: `English`, no `musician`."""
-    said = (word.casefold() for word in re.findall(r"[^\W\d_]+", text) if word[:1].isupper())
-    return frozenset(root(word) for word in said if is_nationality(word))
 
 
 def plain_words(text: str) -> list[str]:
@@ -421,7 +413,6 @@ def names_held(question: Question, held: frozenset[str]) -> tuple[frozenset[str]
         name
         for name in question.names
         if len(name & held) >= (len(name) if len(name) < 3 else ceil(MOST_OF_A_NAME * len(name)))
-        and all(name - other <= held for other in question.rivals if name & other and name - other)
     )
 
 
@@ -442,7 +433,7 @@ def about(question: str) -> Question | None:
     part = parts_of(question)[0]
     if step := _TOPIC.match(question):
         name = stems_of(step[1])
-        return replace(part, names=(name,), shown=(step[1],), rivals=(name,))
+        return replace(part, names=(name,), shown=(step[1],))
     return part if part.names and is_single_fact(question) else None
 
 

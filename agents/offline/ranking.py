@@ -116,13 +116,6 @@ def is_sentence(text: str) -> bool:
     return bool(_STOP.search(line)) and len(line.split()) >= 5
 
 
-def cells(text: str) -> tuple[str, ...]:
-    """Take a table row apart; empty for anything else."""
-    if " | " not in text or "\n" in text.strip():
-        return ()
-    return tuple(cell.strip() for cell in text.strip().strip("|").split("|"))
-
-
 def is_heading(text: str) -> bool:
     """Tell a heading: short, and no full stop."""
     line = plain(text)
@@ -252,10 +245,6 @@ class Ranking:
         return min(1.0, covered / wanted.total) * form(sentence, wanted.text) + named
 
 
-_RECORD = re.compile(r"(?:[^:;]{1,60}; )?[^:;]{1,60}: [^;]{1,80}(?:; [^:;]{1,60}: [^;]{1,80})+")
-"""A row of a table, told with the heads of its cells."""
-
-
 def form(sentence: str, question: str) -> float:
     """Weigh a sentence by the form of answer that a question wants: a date, a figure, a cause, a doubt."""
     factor = 1.0
@@ -269,6 +258,4 @@ def form(sentence: str, question: str) -> float:
             factor *= with_it if listed(has).search(sentence) else without
     if asked and said:
         factor *= 1.15 if asked & said else 0.7
-    if _RECORD.fullmatch(sentence) and any(opening(one).match(question) for one in ("yes_no", "doer", "reason")):
-        factor *= 0.5
     return min(1.7, max(0.4, factor))

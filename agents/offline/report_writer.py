@@ -24,7 +24,7 @@ from agents.offline.questions import (
     questions,
     stems_of,
 )
-from agents.offline.ranking import OF_THE_BEST, Ranking, at_sentence_end, bare, cells, is_order, leans
+from agents.offline.ranking import OF_THE_BEST, Ranking, at_sentence_end, bare, is_order, leans
 from agents.offline.terms import differ, listed, repeats, say
 
 MOST_MARKS = 3
@@ -129,7 +129,7 @@ def _below(fact: NumberedFact, text: str) -> str:
 
 
 def _is_usable(fact: NumberedFact) -> bool:
-    unusable = cells(fact.quote) or is_order(fact.quote) or _MARK_LIKE.search(fact.quote)
+    unusable = " | " in fact.quote or is_order(fact.quote) or _MARK_LIKE.search(fact.quote)
     return not unusable and bool(bare(fact.quote))
 
 
@@ -343,26 +343,18 @@ def _summed_up(
     scores = {unit: ranking.score(at, wanted) for at, unit in enumerate(found)}
     open_ones = [unit for unit in found if scores[unit] > 0 and not unit.numbers & used]
     open_ones.sort(key=lambda unit: -scores[unit] + 0.3 * _points_away(unit.text))
-    best = open_ones[:1]
-    chosen = [
-        unit for unit in open_ones[: 3 if alone else _LONGEST_PART] if scores[unit] >= _AS_TELLING * scores[best[0]]
-    ]
-    told_already = frozenset[int]().union(used, *(unit.numbers for unit in chosen))
     answering = [unit for number in asked.facts for unit in found if number in unit.numbers]
     parts = parts_of(asked.part)
     plain = not is_linked(asked.part) and all(part.kind in LOOKUPS or not part.names for part in parts)
     if plain:
         disputed = frozenset[int]().union(*map(_numbers, disputes))
         answering.sort(key=lambda unit: (_points_away(unit.text), not unit.numbers & disputed))
-    if not told_already & (answering[0].numbers if answering else {asked.facts[0]}):
-        # Words do not tell what is a step away: it stands behind the step that leads there.
-        steps = answering[: 1 if plain else 2][::-1]
-        chosen = [*steps, *(unit for unit in chosen[:1] if unit not in steps)]
+    # Words do not tell what is a step away: it stands behind the step that leads there.
+    steps = answering[: 1 if plain else 2][::-1]
+    telling = (unit for unit in open_ones if scores[unit] >= _AS_TELLING * scores[open_ones[0]])
+    chosen = list(dict.fromkeys((*steps, *telling)))[: 3 if alone else _LONGEST_PART]
     sentences: list[str] = []
-    # What the sources differ on is told first, since a reader must know it of the rest; unless the rest answers better.
-    least = max((scores[unit] for unit in chosen), default=0.0) / CLEARLY_BETTER
-    differing = [unit for unit in chosen if any(unit.numbers & _numbers(one) for one in disputes)]
-    for unit in sorted(chosen, key=lambda unit: not (unit in differing and scores[unit] >= least)):
+    for unit in chosen:
         dispute = next((one for one in disputes if unit.numbers & _numbers(one)), None)
         if unit.numbers & used:
             continue

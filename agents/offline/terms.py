@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
 
-from agents.contracts.frozen import Frozen, filled
+from agents.contracts.frozen import filled
 from agents.nlp.tokens import content_words, language_of, years_in
 from agents.verify.checks import stance
 from agents.verify.figures import Figure, figures
@@ -23,17 +23,10 @@ SPACELESS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 """Scripts that are written without spaces between words."""
 
 
-class Locale(Frozen):
-    """One file of `locales/`."""
-
-    says: Mapping[str, str]
-    words: Mapping[str, str]
-
-
 @cache
-def _locale(language: str) -> Locale:
+def _locale(language: str) -> Mapping[str, Mapping[str, str]]:
     text = files("agents.offline").joinpath("locales", f"{language}.toml").read_text("utf-8")
-    return Locale.model_validate(tomllib.loads(text))
+    return tomllib.loads(text)
 
 
 def known(language: str) -> str:
@@ -49,7 +42,7 @@ def knows(language: str) -> bool:
 
 def say(language: str, name: str, **values: object) -> str:
     """Fill the sentence `name`, in English where `language` has none."""
-    return filled(_locale(known(language)).says[name], values, known(language))
+    return filled(_locale(known(language))["says"][name], values, known(language))
 
 
 @cache
@@ -61,19 +54,19 @@ def listed(name: str) -> re.Pattern[str]:
 @cache
 def opening(name: str, language: str = "") -> re.Pattern[str]:
     """Compile the closed list `name` for the beginning of a text, of all languages or of one of `LANGUAGES`."""
-    listed = _locale(language).words[name] if language else _all(name)
+    listed = _locale(language)["words"][name] if language else _all(name)
     return re.compile(rf"^\W*(?:{listed})(?!\w)", re.IGNORECASE)
 
 
 @cache
 def frame() -> frozenset[str]:
     """Give the terms of the words of asking, which no answer repeats."""
-    return frozenset(term for one in LANGUAGES for term in distinct(_locale(one).words["frame"]))
+    return frozenset(term for one in LANGUAGES for term in distinct(_locale(one)["words"]["frame"]))
 
 
 @cache
 def _all(name: str) -> str:
-    return "|".join(words for language in LANGUAGES if (words := _locale(language).words.get(name)))
+    return "|".join(words for language in LANGUAGES if (words := _locale(language)["words"].get(name)))
 
 
 @lru_cache(maxsize=8_192)

@@ -54,7 +54,6 @@ _CODE = re.compile(r"[A-Za-zÀ-ɏ]\d|[A-Za-zÀ-ɏ]{1,2}[-/]\d")
 _UNIT = re.compile(
     rf"[{SPACE}-]{{0,2}}(?:d['’]|de\s)?(?P<unit>[%‰]|°\s?[CF]?|[€$£¥₹]|[^\W\d_]+[²³2]?(?:/[^\W\d_]+)?)(?!['’])"
 )
-_WORD = re.compile(r"[^\W\d_]+")
 _AFTER = re.compile(r"[\s-]+([^\W\d_]+(?:['’-][^\W\d_]+)*)")
 _PER = re.compile(
     r"(?:[\s-]+[^\W\d_]+){0,3}?\s*(?:/\s?|\b(?:per|an?|each|every|pro|je|par|por|al?)\s)(?P<time>[^\W\d_]+)", re.I

@@ -157,11 +157,6 @@ async def read_document(body: bytes, content_type: str, url: str, limit_s: float
     return WRITTEN.validate_python(found)
 
 
-async def warm_up() -> None:
-    """Start a reading process, so that the first document need not wait the second that it takes."""
-    await read_document(b"<p>Ready.</p>", "text/html", "about:blank")
-
-
 _pool = cache(ReaderPool)  # the processes of this program; they end with it
 
 

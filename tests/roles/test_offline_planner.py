@@ -90,7 +90,7 @@ def test_a_list_alone_is_a_discovery_leaf_and_what_is_named_needs_none():
 
 def test_what_scoping_counted_is_what_is_planned() -> None:
     text = "Which cities introduced congestion charging, and how did traffic change in their centres?"
-    (question,) = questions(text, "en")
+    (question,) = questions(text)
 
     assert draft(question, "en") == planned(text).leaves
 

@@ -21,7 +21,7 @@ from agents.web.guard import AllowedHosts
 from agents.web.office_text import BOMB, NO_DOCUMENT
 from agents.web.office_text import BROKEN as BROKEN_OFFICE
 from agents.web.pdf_text import BROKEN, EMPTY, LOCKED, SCAN
-from agents.web.reader import read_document, read_here, read_page, warm_up
+from agents.web.reader import read_document, read_here, read_page
 from agents.web.reader_pool import TOO_SLOW, Elsewhere
 
 CASES = Path(__file__).parent.parent / "data" / "cases"
@@ -459,7 +459,7 @@ async def test_a_document_that_takes_too_long_is_given_up_and_costs_nothing_else
             await asyncio.sleep(0.01)
             lag.append(time.perf_counter() - before - 0.01)
 
-    await warm_up()
+    await read_document(b"<p>Ready.</p>", "text/html", "about:blank")  # the process is started before
     watcher = asyncio.create_task(watch())
     slow = asyncio.create_task(read_document(stuck.encode(), "text/html", "https://x.example/s", limit_s=1.0))
     found = await asyncio.gather(

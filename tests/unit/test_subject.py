@@ -241,18 +241,6 @@ def test_what_is_told_before_a_question_is_no_part_of_it_but_names_what_it_is_ab
     assert "third" not in part.matter
 
 
-@pytest.mark.parametrize(
-    ("words", "status"),
-    [("is an English musician.", "answered"), ("is the lead singer of a band.", "partly")],
-)
-def test_who_is_of_another_country_is_told_from_who_is_of_the_one_asked_for(words, status):
-    rows = [
-        Told("a", "Nick Hexum is an American singer and songwriter.", "Nick Hexum", ""),
-        Told("b", f"Mark King {words}", "Mark King (musician)", ""),
-    ]
-    assert answer_of(one("Which singer is American, Mark King or Nick Hexum?"), rows)[0] == status
-
-
 def test_in_another_language_what_says_what_was_asked_comes_before_what_only_has_a_date():
     (part,) = parts_of("Wann wurde Eelgrass Watch gegründet?")
     beside = Told(

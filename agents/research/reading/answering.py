@@ -54,12 +54,9 @@ def is_about(question: reader.Question, quote: str, title: str = "", head: str =
     if is_foreign(question, quote, head):
         return True  # nothing can be compared; who answers in another language is held against its words later
     if question.names:
-        return (
-            not question.matter
-            or reader.is_named(question, title)
-            or share(question.matter, quote) > 0
-            or _near(question, quote, title)
-        )
+        if not question.matter or reader.is_named(question, title) or share(question.matter, quote) > 0:
+            return True
+        return closeness(direction(question.text), direction(f"{title}. {quote}")) >= NEAR_IN_MEANING
     # What the title says every sentence of a document is about: one that answers for one thing says more of what is asked.
     more = frozenset(word for word in question.matter if not _says(word, title))
     narrow = question.kind in reader.LOOKUPS or question.kind == "yes_no"
@@ -78,10 +75,6 @@ def _shares_talk(question: reader.Question, text: str, least: float) -> bool:
 def is_foreign(question: reader.Question, quote: str, head: str = "") -> bool:
     """Tell words in another language than the question's; of a few words alone nobody can tell."""
     return len(quote) + len(head) >= SHORTEST_TOLD and _language(f"{quote} {head}") != question.language
-
-
-def _near(question: reader.Question, quote: str, title: str) -> bool:
-    return closeness(direction(question.text), direction(f"{title}. {quote}")) >= NEAR_IN_MEANING
 
 
 def share(matter: frozenset[str], quote: str) -> float:
@@ -179,8 +172,6 @@ def answers(
     ):
         return False
     asked = question.matter
-    if question.kind in reader.PAIRED and reader.nationalities(quote):
-        asked -= reader.nationalities(question.text)  # who is English is told from who is American
     # Of the spouse of a film's director, words on some spouse say nothing because the film's first words name a director.
     near = (
         " ".join((quote, above, *lead)) if question.kind == "who" and len(_WHOSE.findall(question.text)) > 1 else around
