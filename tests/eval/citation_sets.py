@@ -22,6 +22,7 @@ which a fault occurs; the rows say how often.
 import asyncio
 import re
 import tempfile
+import time
 import unicodedata
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -31,11 +32,11 @@ from urllib.parse import unquote
 
 from pydantic import ValidationError
 
-from agents.contracts.report import Commission, ReportDocument
+from agents.contracts.report import ReportDocument
 from agents.core.errors import BadRequest, DossierError
 from agents.core.events import SourceRead
 from agents.core.settings import Settings
-from agents.core.time_policy import SCOPING_SHARE
+from agents.core.time_policy import SCOPING_SHARE, left_for_research_s
 from agents.report.cut_sentences import URL, find_marks, is_reference_heading, trimmed_url
 from agents.research.scoping.turn import ScopingState
 from agents.team import Team, open_team
@@ -107,13 +108,17 @@ async def researched(
 
 
 async def _answered(team: Team, question: str, variant: Variant, minutes: float | None) -> Answered:
+    began = time.monotonic()
     try:
         limit_s = None if minutes is None else SCOPING_SHARE * minutes * 60
-        scope, _ = await team.scope(ScopingState(mode=variant.mode, minutes=minutes), question, limit_s=limit_s)
-        if not scope.feasible:
-            reasons = "; ".join(query.reason for query in scope.queries if not query.feasible)
+        state = ScopingState(mode=variant.mode, minutes=minutes)
+        settled = await team.settle(state, question, challenge=variant.challenge, limit_s=limit_s)
+        if settled.contract is None:
+            reasons = "; ".join(query.reason for query in settled.scope.queries if not query.feasible)
             return Answered(None, (), f"not feasible: {reasons or 'there is no question in it'}")
-        job = await team.commission(Commission(brief=scope.brief(team.today()), challenge=variant.challenge))
+        # As the command counts: scoping and planning come out of the time.
+        left_s = None if minutes is None else left_for_research_s(60 * minutes, time.monotonic() - began)
+        job = await team.start(settled.contract, challenge=variant.challenge, left_s=left_s)
         await job.wait()
     except DossierError as error:
         return Answered(None, (), error.notice)
