@@ -2,6 +2,7 @@
 
 import tomllib
 
+from agents.contracts.frozen import field_texts
 from agents.core.prompts import PROMPTS_FOLDER, PromptBook, load
 from agents.core.settings import KEY_NAMES, Settings
 
@@ -30,8 +31,9 @@ def example() -> str:
     """Write `.env.example`: every setting with its meaning, commented out."""
     lines = ["# Copy to .env and uncomment what you need. The environment wins over this file.", ""]
     lines += [f"# {variable}=" for variable, _ in KEY_NAMES]
-    for field in Settings.model_fields.values():
-        described = (field.description or "").splitlines()
+    texts = field_texts(Settings)
+    for name, field in Settings.model_fields.items():
+        described = texts.get(name, "").splitlines()
         lines += ["", *(f"# {line.strip()}" for line in described), f"# {field.alias}="]
     return "\n".join(lines) + "\n"
 

@@ -82,7 +82,7 @@ def field_texts(model: type[BaseModel]) -> Mapping[str, str]:
     """Read the texts beneath the fields of a model and those it is made from."""
     texts: dict[str, str] = {}
     for one in reversed(model.__mro__):
-        texts |= _texts_of(one.__module__).get(one.__name__, {}) if issubclass(one, Frozen) else {}
+        texts |= _texts_of(one.__module__).get(one.__name__, {}) if one.__module__.startswith("agents.") else {}
     return texts
 
 

@@ -47,7 +47,6 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(
         frozen=True,
         extra="ignore",
-        use_attribute_docstrings=True,
         hide_input_in_errors=True,
         env_ignore_empty=True,
         populate_by_name=True,

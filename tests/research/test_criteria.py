@@ -10,6 +10,7 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Response
 
 from agents.contracts.finding import Section
+from agents.contracts.frozen import field_texts
 from agents.contracts.plan import ReflectionInput, ReflectionResponse
 from agents.contracts.report import Actual
 from agents.contracts.response import AgentResponse
@@ -426,7 +427,7 @@ def test_s2_nfr_04_every_limit_is_a_described_setting_with_a_range():
     )  # fmt: skip
     for name in names:
         field = Settings.model_fields[name]
-        assert field.description
+        assert field_texts(Settings)[name]
         assert not field.is_required()
         assert name == "enable_early_termination" or field.metadata, name
 
