@@ -98,6 +98,8 @@ class Recollection(remembering.KeptAnswers):
         self.texts = texts
         self._opening: asyncio.Task[object] | None = None
         self._here: dict[str, tuple[str, Fact, SourceCard]] = {}
+        self._silent: set[str] = set()
+        """Addresses whose site did not answer: whoever asks again is told that others have tried."""
 
     def met(self, finding: Finding) -> None:
         """Know what a leaf of this run has found: those after it need not search for it again."""
@@ -145,7 +147,8 @@ class Recollection(remembering.KeptAnswers):
         try:
             now = await context.fetch(card.url, Deadline.within(RECHECK_S, deadline), card)
         except SourceError as error:
-            if error.fault != "site":
+            self._silent |= {card.url} if error.fault == "site" else set()
+            if error.fault not in {"site", "repeated", "given_up"} or card.url not in self._silent:
                 raise
             return Rechecked(card=card, stands=True)
         stands = now.text_hash == card.text_hash
@@ -382,10 +385,13 @@ async def _recalled(ctx: Ctx, context: RunContext, memory: Recollection, given: 
         for card in unchanged.values():
             count = sum(fact.source_id == card.id for fact in facts)
             ctx.emit(f"known:{card.id}", SourceRead(node=ctx.path, source=card, facts=count))
-        since = min((fact.known_since for fact in facts if fact.known_since), default="")
-        said = {"n": len(facts), "sources": len(unchanged), "then": SOME_KNOWN if open_ones else ALL_KNOWN}
-        text = Said(KNOWN_BEFORE if since else KNOWN_HERE, since=since, **said)
-        ctx.emit("known", Noted(node=ctx.path, text=text))
+        then = SOME_KNOWN if open_ones else ALL_KNOWN
+        for form in (KNOWN_BEFORE, KNOWN_HERE):
+            some = [fact for fact in facts if bool(fact.known_since) == (form == KNOWN_BEFORE)]
+            if some:
+                said = {"n": len(some), "sources": len({fact.source_id for fact in some}), "then": then}
+                text = Said(form, since=min(fact.known_since for fact in some), **said)
+                ctx.emit("known" if form == KNOWN_BEFORE else "known here", Noted(node=ctx.path, text=text))
     cards = {card.id: card for card in (*given.known_sources, *unchanged.values())}
     return given.model_copy(
         update={"leaf": leaf, "known": (*given.known, *facts), "known_sources": tuple(cards.values())}

@@ -21,8 +21,8 @@ from agents.memory.sqlite_knowledge import SqliteKnowledge
 from agents.report.document import build
 from agents.research.planning.drafting import Begun, plan_by, plan_of
 from agents.research.planning.freeze_contract import bounds_of
-from agents.research.reading.searching import Setting
-from agents.research.recollection import Recollection, asked_first, with_memory
+from agents.research.reading.searching import LeafGiven, Setting
+from agents.research.recollection import Recalled, Recollection, _recalled, asked_first, with_memory
 from agents.research.remembering import Remembering, keeps, merged, says_the_same, standings
 from agents.research.run_context import Once
 from tests.memory.qdrant_server import qdrant_server
@@ -278,6 +278,43 @@ async def test_what_one_leaf_found_is_asked_before_a_later_one_of_the_same_run_s
     assert later[(unknown,)].searches
     said = [one.event.text for one in life.bench.last.events if type(one.event).__name__ == "Noted"]
     assert "2 facts of 2 sources that other parts found are used again; nothing is searched for." in said
+
+
+class Desk:
+    """Does the steps of a leaf at once, and keeps what is told."""
+
+    path, deadline = "job/0/r2-0", Deadline()
+
+    def __init__(self):
+        self.told = []
+
+    async def call(self, _name, _key, work, *given, **_how):
+        return await work(*given)
+
+    async def fan(self, _name, work, items, **_how):
+        return [await work(*given) for _, *given in items]
+
+    def emit(self, _key, event):
+        self.told.append(event)
+
+
+async def test_what_this_run_found_is_not_told_as_known_since_a_day_beside_what_is(life):
+    outcome, *_ = await life.run()
+    found = next(part for part in outcome.findings[0].walk() if part.asked == (CLOSED,))
+    old = {found.facts[0].id: {"known_since": "2026-11-20"}}
+    facts = tuple(one.model_copy(update=old.get(one.id, {})) for one in found.facts[:3])
+    memory, desk = Recollection(life.store, "ada", life.texts, lambda: life.now), Desk()
+    asked = Leaf(title="Days", objective=CLOSED, questions=(CLOSED,), searches=(CLOSED,))
+
+    async def recalled(*_):
+        return Recalled(facts=facts, sources=found.sources)
+
+    memory.recall = recalled
+    await _recalled(desk, life.bench.context, memory, LeafGiven(leaf=asked, setting=Setting.of(CLOSED, BRIEF)))
+
+    said = [event.text for event in desk.told if type(event).__name__ == "Noted"]
+    assert [text.split(",")[0][:7] for text in said] == ["1 fact ", "2 facts"]
+    assert ["2026-11-20" in text for text in said] == [True, False]
 
 
 async def test_a_leaf_that_is_tried_again_takes_nothing_of_its_own_for_anothers(life):
@@ -666,14 +703,15 @@ async def test_a_site_that_does_not_answer_keeps_its_facts_and_a_page_that_is_go
     memory = Recollection(life.store, "ada", life.texts, lambda: life.now)
 
     async def fails(*_):
-        raise SourceError(card.url, "it did not answer in time", fault)
+        raise SourceError(card.url, "it did not answer in time", faults.pop(0))
 
-    read.fetch, fault = fails, "site"
-    assert (await memory.recheck(read, card, (), Deadline())).stands
-
-    fault = "document"
-    with pytest.raises(SourceError):
-        await memory.recheck(read, card, (), Deadline())
+    # That others of the run have tried before says no more than that they did.
+    read.fetch, faults = fails, ["repeated", "site", "repeated", "given_up", "document"]
+    for stands in (False, True, True, True, False):
+        try:
+            assert (await memory.recheck(read, card, (), Deadline())).stands == stands
+        except SourceError:
+            assert not stands
 
 
 async def test_what_is_taken_over_from_a_site_that_does_not_answer_gets_no_younger(life):
