@@ -305,5 +305,5 @@ class Conversation(RunTalk):
             self.now(scope=scope, drafts=0, former=(), after=After(use="refresh", job_id=self.state.job_id))
             return await self.show(self.on_the_table(self.team.renewed(contract), None, (self.words("runs_anew"),)))
         edit = read_edit(text.partition(":")[2]) or Edit()
-        self.now(scope=edited(scope, edit), contract=None, drafts=0, former=())
+        self.now(scope=edited(scope, edit), contract=None, drafts=0, former=(), after=None)
         await self.drafted()

@@ -59,6 +59,15 @@ async def test_nor_does_one_after_a_follow_up_that_came_to_nothing(talker):
     assert talker.state.scope.known == ()
 
 
+async def test_a_draft_made_anew_from_an_old_card_is_run_after_no_report(talker):
+    first = await reported(talker)
+    await talker("refresh")
+    assert talker.state.after is not None
+    await talker("draft it anew: 10 minutes", about=first.id)
+    assert talker.state.contract.brief.minutes == 10
+    assert talker.state.after is None
+
+
 async def test_how_long_it_took_counts_the_sources_as_the_report_does(talker):
     job = await reported(talker)
     read = job.report.methodology.model_copy(update={"sources_read": 13})

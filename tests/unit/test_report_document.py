@@ -365,6 +365,9 @@ def test_assumptions_and_limits_raise_their_tags():
 
     assert [tag.tag for tag in document.methodology.tags] == ["#TIME_LIMIT", "#COMPLETION_DRIVE"]
     assert "Assumed in order to go on: Winter is December to March." in document.markdown
+    before, tag, _ = document.markdown.partition("the assumptions are listed above")
+    assert tag
+    assert "Winter is December" in before
     assert document.insufficient_termination
 
 
