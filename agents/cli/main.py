@@ -61,6 +61,8 @@ def run(
         fail("--tier and --deep exclude each other: a tier has its own bounds.", 2)
     if refresh and (question or goes_on):
         fail("--refresh asks what was asked before: it takes neither a question nor --continue.", 2)
+    if refresh and (time or tier or deep):
+        fail("--refresh runs the contract as it was authorized: it takes no --time, --tier or --deep.", 2)
     with exits():
         settings = load()
         minutes = minutes_of(time) if time else usual_minutes(settings.max_execution_time_s, tier)

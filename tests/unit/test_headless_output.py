@@ -4,7 +4,9 @@ import json
 import os
 
 import pytest
+from typer.testing import CliRunner
 
+from agents.cli.main import app
 from tests.conftest import ROOT
 from tests.forked import Module, command
 
@@ -42,3 +44,9 @@ def test_an_earlier_job_is_run_anew_and_gone_on_from(first, tmp_path):
     assert not again["since"]["changed_sources"]
     further = run("How deep is the carbon buried in the eelgrass meadows of Tolven Bay?", "--continue", first["job_id"])
     assert further["since"]["use"] == "continue"
+
+
+@pytest.mark.parametrize("more", [("--time", "2"), ("--deep",), ("--tier", "simple")])
+def test_limits_that_a_refresh_would_not_keep_to_are_refused(more):
+    done = CliRunner().invoke(app, ["run", "--refresh", "abc", *more])
+    assert (done.exit_code, "as it was authorized" in done.stderr) == (2, True)
