@@ -6,6 +6,7 @@ What the faces (chat, routes, command line) may use of this module: `Team`, `ope
 """
 
 import asyncio
+import contextlib
 import gc
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +20,7 @@ from agents.contracts.report import Actual, Commission, Earlier, EarlierUse, Out
 from agents.contracts.sources import OwnFile, Place
 from agents.core.budget import Deadline, Usage
 from agents.core.budget import Limits as Spending
-from agents.core.errors import BadRequest, ConfigError, TooMany
+from agents.core.errors import BadRequest, ConfigError, SourceError, TooMany
 from agents.core.port import Handlers, ProcessLimits
 from agents.core.prompts import PromptBook
 from agents.core.prompts import load as load_prompts
@@ -318,12 +319,27 @@ class Team:
         """
         if 0 < (most := self.settings.most_jobs) <= sum(not job.over for job in self.jobs.of(owner)):
             raise TooMany("You have {most} runs waiting or at work, the most there may be.", 60, most=most)
+        if commission.earlier is not None:
+            commission = commission.model_copy(update={"earlier": await self._as_read_last(commission.earlier)})
         brief, caps = self._agreed(commission)
         budget = Spending(seconds=caps.minutes and caps.minutes * 60, tokens=caps.tokens, cost_usd=caps.cost_usd)
         setup, title = self._set_up(commission, Steering()), brief.question[:120]
         job = await self.jobs.start(commission, setup, owner=owner, title=title, budget=budget)
         # One that somebody else started is observed where it was started.
         return self._observed(job) if job.commission is commission else job
+
+    async def _as_read_last(self, earlier: Earlier) -> Earlier:
+        """Leave out what a page said before it was read again in other words: its copy at hand does not open at it."""
+        copies: dict[str, str] = {}
+        for card in earlier.sources:
+            with contextlib.suppress(SourceError):
+                copies[card.id] = await self.blobs.get(card.text_hash)
+        facts = tuple(
+            one
+            for one in earlier.facts
+            if one.source_id not in copies or copies[one.source_id][one.start : one.end] == one.quote
+        )
+        return earlier.model_copy(update={"facts": facts})
 
     def _agreed(self, commission: Commission) -> tuple[Brief, Caps]:
         if commission.contract is not None:

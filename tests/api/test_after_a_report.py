@@ -87,13 +87,14 @@ async def test_what_a_report_took_over_opens_at_its_words_where_the_page_was_rea
     become({COSTS: (title, f"The winter service of the Orvane ferry got a new breaker in 2026. {text}")})
     asked = {"query": "What did the Orvane winter service cost, and what is new?"}
     again = await ended(site, http, await http.post(f"/research/jobs/{first['job_id']}/continue", json=asked))
-    (costs,) = [one for one in again["report"]["references"] if one["url"] == COSTS]
-    assert len({quote["start"] for quote in costs["quotes"]}) > 1
-    for quote in costs["quotes"]:
-        path = f"/research/jobs/{again['job_id']}/quote/{quote['fact_id']}"
-        opened = (await http.get(path, headers={"accept": "text/html"})).text
-        focus = opened.partition('id="quote"')[2].partition(">")[2].partition("</mark>")[0]
-        assert focus == quote["text"]
+    further = await ended(site, http, await http.post(f"/research/jobs/{again['job_id']}/continue", json=asked))
+    for job in (again, further):
+        (costs,) = [one for one in job["report"]["references"] if one["url"] == COSTS]
+        for quote in costs["quotes"]:
+            path = f"/research/jobs/{job['job_id']}/quote/{quote['fact_id']}"
+            opened = (await http.get(path, headers={"accept": "text/html"})).text
+            focus = opened.partition('id="quote"')[2].partition(">")[2].partition("</mark>")[0]
+            assert focus == quote["text"]
 
 
 async def test_a_source_that_reads_as_it_did_is_not_said_to_say_something_no_longer(put, http, over):
