@@ -19,16 +19,18 @@ import pytest
 
 LONGEST = """
     tests/browser/test_runs.py tests/browser/test_chat.py tests/browser/test_reach.py tests/browser/test_report.py
-    tests/browser/test_drafts.py tests/browser/test_files.py tests/browser/test_known.py
-    tests/memory/test_knowledge.py tests/research/test_faults.py tests/research/test_settings_act.py
-    tests/test_package.py tests/api/test_jobs_api.py tests/research/test_context.py tests/chat/test_draft_survives.py
-    tests/research/test_obedient.py tests/api/test_keys.py tests/jobs/test_cases.py tests/unit/test_exports.py
-    tests/edge/test_mock_world.py tests/api/test_durable_jobs.py tests/unit/test_security_promises.py
-    tests/jobs/test_crash.py tests/chat/test_conversation.py tests/chat/test_routes.py tests/jobs/test_chaos.py
-    tests/edge/test_web_world.py tests/research/test_criteria.py tests/api/test_examples.py tests/api/test_run.py
-    tests/jobs/test_judge.py tests/memory/test_recollection.py tests/api/test_openapi.py tests/jobs/test_fleet.py
-    tests/test_mutations.py tests/unit/test_walls.py tests/edge/test_ways_inside.py tests/chat/test_boundary.py
-    tests/unit/test_headless_output.py tests/api/test_docs.py tests/research/test_truth.py
+    tests/browser/test_drafts.py tests/browser/test_known.py tests/browser/test_files.py
+    tests/test_package.py tests/memory/test_knowledge.py tests/unit/test_headless_output.py tests/api/test_examples.py
+    tests/jobs/test_fleet.py tests/unit/test_security_promises.py tests/jobs/test_crash.py tests/edge/test_company_network.py
+    tests/research/test_grades.py tests/edge/test_time_promise.py tests/research/test_faults.py tests/chat/test_boundary.py
+    tests/research/test_settings_act.py tests/memory/test_recollection.py tests/edge/test_mock_world.py
+    tests/unit/test_walls.py tests/edge/test_litellm_model.py tests/chat/test_conversation.py tests/chat/test_routes.py
+    tests/api/test_jobs_api.py tests/api/test_openapi.py tests/research/test_criteria.py tests/unit/test_documents.py
+    tests/research/test_obedient.py tests/chat/test_draft_survives.py tests/research/test_context.py tests/api/test_counts.py
+    tests/unit/test_exports.py tests/jobs/test_steering.py tests/jobs/test_bad_input.py tests/jobs/test_chaos.py
+    tests/api/test_run.py tests/jobs/test_cases.py tests/jobs/test_judge.py tests/unit/test_neighbouring_words.py
+    tests/edge/test_networks.py tests/edge/test_ways_inside.py tests/api/test_docs.py tests/api/test_durable_jobs.py
+    tests/api/test_keys.py tests/edge/test_web_world.py tests/edge/test_library.py tests/research/test_truth.py
 """.split()
 """Files that take longest, measured; what begins last must not be what ends last."""
 HEAVY, MANY = ("litellm", "chainlit.server", "agents.api.routes", "tests.warmed"), 100
