@@ -158,8 +158,8 @@ def _slot(
         if unlike and not _UNSPACED.search(mine.text):
             return [found("partly", "unlike", language, ours=_written(mine, new), theirs=_written(theirs, old))]
         return []
-    if numbered and _same_figures(mine, theirs):
-        return []  # written in another unit
+    if numbered and (_same_figures(mine, theirs) or _of_other_things(mine, theirs)):
+        return []  # written in another unit, or of another measure
     # What stands elsewhere in the source too was put in another's place only if its own place was given away.
     one_for_one = surely and len(new) == len(old) == 1
     if ours <= set(theirs.roots) and not one_for_one and not other <= set(mine.roots):
@@ -179,6 +179,12 @@ def _same_figures(mine: ParsedSentence, theirs: ParsedSentence) -> bool:
         for one, others in equal
     )
     return changed and all(others for _, others in equal)
+
+
+def _of_other_things(mine: ParsedSentence, theirs: ParsedSentence) -> bool:
+    """Tell whether what one side tells for a whole the other tells for each: a sum, and what a hectare costs."""
+    ours, other = ({one.each for one in unit.figures} for unit in (mine, theirs))
+    return bool(ours and other) and ours.isdisjoint(other)
 
 
 def _telling(unit: ParsedSentence, places: Sequence[int]) -> set[str]:

@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from typing import Literal
 
 from agents.nlp import lang
-from agents.nlp.tokens import ascii_digits, stop_words
+from agents.nlp.tokens import ascii_digits, stem, stop_words
 from agents.verify.dates import dates
 from agents.verify.numerals import (
     HAN,
@@ -58,6 +58,10 @@ _AFTER = re.compile(r"[\s-]+([^\W\d_]+(?:['’-][^\W\d_]+)*)")
 _PER = re.compile(
     r"(?:[\s-]+[^\W\d_]+){0,3}?\s*(?:/\s?|\b(?:per|an?|each|every|pro|je|par|por|al?)\s)(?P<time>[^\W\d_]+)", re.I
 )
+_EACH = re.compile(
+    r"(?:(?:[\s-]+[^\W\d_]+){0,3}?\s+(?:per|each|every|pro|par|por)|\s+an?)\s(?P<thing>[^\W\d_]+(?:\s(?:metre|meter|m[eè]tre|metro)s?\b)?)",
+    re.I,
+)
 _CLOCK = re.compile(
     r"(?<![\w.:])(?P<hour>[0-2]?\d)(?:(?:[:.](?P<minute>[0-5]\d))?\s?(?P<half>[ap])\.?\s?m\b\.?|:(?P<minute2>[0-5]\d)(?![\d:]))",
     re.IGNORECASE,
@@ -95,6 +99,8 @@ class Figure:
     """Whether a change is told from this value, to it, or by so much."""
     per: str
     """Unit of time that it is a rate of: `year` for 4 tonnes a year; empty when it is none."""
+    each: str
+    """What it is told for one of: `hectare` for 61,000 euros per hectare; empty when it is a whole."""
     weak: bool
     """A word for one, which is an article as often."""
     shown: str
@@ -168,7 +174,9 @@ class Figure:
 
 
 def same_slot(one: Figure, other: Figure) -> bool:
-    """Tell whether two figures count the same kind of thing."""
+    """Tell whether two figures count the same kind of thing: what one hectare costs is no sum of all that was paid."""
+    if one.each != other.each:
+        return False
     if one.kind == "ordinal" or other.kind == "ordinal":
         return one.kind == other.kind
     if one.dimension or other.dimension:
@@ -203,7 +211,7 @@ def _clocks(text: str, taken: Sequence[tuple[int, int]], language: str) -> Itera
             hour = hour % 12 + (12 if match["half"] in "pP" else 0)
         value, shown = float(60 * hour + minute), match.group().strip()
         yield Figure(
-            value, value, (), "clock", (), "amount", "", False, "", "", False, shown, match.start(), match.end()
+            value, value, (), "clock", (), "amount", "", False, "", "", "", False, shown, match.start(), match.end()
         )
 
 
@@ -431,10 +439,15 @@ def _figure(
     rate = _PER.match(text, end)
     time = units().get(rate["time"].casefold()) if rate else None
     per = time.name if time and time.dimension in {"time", "span"} else ""
+    one = _EACH.match(text, end)
+    thing = one["thing"].casefold() if one else ""
+    each = "" if thing in stops or per else known.name if (known := units().get(thing)) else stem(thing)
     about = ends_with("about", before) or sign in {"~", "≈", "±"}
     low, high = values[0], values[0] + (math.copysign(width, values[0]) if width else 0.0)
     role = _role(before)
-    return Figure(low, high, values[1:], unit, tuple(nouns), kind, bound, about, role, per, weak, shown, start, end)
+    return Figure(
+        low, high, values[1:], unit, tuple(nouns), kind, bound, about, role, per, each, weak, shown, start, end
+    )
 
 
 @lru_cache(maxsize=16_384)

@@ -14,6 +14,9 @@ from agents.verify.checks import stance
         ("The rule lowers emissions.", "The rule may lower emissions.", "qualifies"),
         ("The rule lowers emissions.", "One more winter is needed before the rule's effect on emissions can be told.", "qualifies"),
         ("The rule lowers emissions.", "The museum opened in May.", "unrelated"),
+        ("Planting the bay cost EUR 2.4 million.", "Planting the bay cost EUR 61,000 per hectare.", "unrelated"),
+        ("Planting the bay cost EUR 61,000 per hectare.", "Planting the bay cost EUR 2.4 million.", "unrelated"),
+        ("Planting the bay cost EUR 61,000 per hectare.", "Planting the bay cost EUR 83,000 a hectare.", "contradicts"),
         ("All sites failed.", "Two of the three sites failed.", "contradicts"),
     ],
 )  # fmt: skip
