@@ -308,7 +308,7 @@ async def guidance(sent: GuidanceRequest, job: Open, site: Here) -> dict[str, ob
     """
     site.team.jobs.guide(job, sent.text)
     rounds = job.contract.caps.rounds if job.contract else None
-    reach = reach_of(job.run, rounds, reasons=site.team.engine.reasons)
+    reach = reach_of(job.run.events, rounds, reasons=site.team.engine.reasons)
     return _state(job) | {"guidance": list(job.run.steering.guidance), "reaches": reach._asdict()}
 
 

@@ -198,7 +198,7 @@ class RunTalk(Drafting):
         words, contract = self.words, job.contract
         if not self.team.engine.reasons:
             return words("guidance_offline")
-        reach = reach_of(job.run, rounds=contract.caps.rounds if contract else None)
+        reach = reach_of(job.run.events, rounds=contract.caps.rounds if contract else None)
         if not reach.summary:
             return words("guidance_late")
         said = [words("guidance_branches", branches=reach.branches)] if reach.branches else []

@@ -142,10 +142,24 @@ async def finish(
 async def guidance(
     store: "Store", row: "StoredJob", text: Annotated[str, typer.Argument(help="What the next rounds shall follow.")]
 ) -> None:
-    """Tell a running job what to look at."""
+    """Tell a running job what to look at; says what of it is still to come, and follows it."""
     from agents.contracts.contract import Command
+    from agents.core.settings import OFFLINE_ENGINE
+    from agents.jobs.changes import reach_of
 
     await _done(store, row, "change", Command(kind="guidance", words=text).model_dump_json(), "guidance")
+    job = await store.job(row.id)
+    contract = job.commission.contract if job else None
+    rounds, reasons = (contract.caps.rounds, set(contract.models) != {OFFLINE_ENGINE}) if contract else (None, True)
+    reach = reach_of(await store.events(row.id), rounds, reasons=reasons)
+    heeds = [f"{reach.branches} {'branch' if reach.branches == 1 else 'branches'} at work"] if reach.branches else []
+    heeds += [f"round {reach.round}"] if reach.round is not None else []
+    heeds += ["the summary"] if reach.summary else []
+    say(
+        f"reaches: {', '.join(heeds)}"
+        if heeds
+        else "reaches nothing: it is recorded with the run, and nothing heeds it"
+    )
 
 
 @command(app, opened_store)

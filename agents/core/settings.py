@@ -39,6 +39,7 @@ KEY_NAMES = (
 """Key variables in the order of preference, and the model that each stands for when none is named."""
 
 OFFLINE = "offline"  # the embedded engine: no language model, no network
+OFFLINE_ENGINE = "offline engine"  # as contracts and reports name it
 
 
 class Settings(BaseSettings):

@@ -1,6 +1,6 @@
 """Changes of a running job: whether one may be made, what it does at once, and what guidance still reaches."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from agents.contracts.contract import Brief, Change, Command, Narrowing, place
@@ -56,13 +56,13 @@ def allowed(command: Command, run: Attempt, brief: Brief | None) -> Command:
     row = last_states(run.events).get(place(command.node)) if command.kind in {"finish", "stop", "drop"} else None
     if row is not None and row.state not in (DROPPABLE if command.kind == "drop" else ACTIVE):
         raise BadRequest("“{title}” is {state} already. Nothing was changed.", title=row.title, state=row.state)
-    if command.kind == "drop" and _stage(run) in WRITTEN_OVER:
+    if command.kind == "drop" and _stage(run.events) in WRITTEN_OVER:
         raise BadRequest("The claims and the summary rest on all branches by now; none can be dropped any more.")
     return command
 
 
-def _stage(run: Attempt) -> Stage:
-    stages = (one.event.stage for one in reversed(run.events) if isinstance(one.event, JobChanged))
+def _stage(events: Sequence[Numbered]) -> Stage:
+    stages = (one.event.stage for one in reversed(events) if isinstance(one.event, JobChanged))
     return next(stages, "planning")
 
 
@@ -142,14 +142,14 @@ class Reach(NamedTuple):
     """Nobody writes the summary yet; where somebody does, nothing is reached."""
 
 
-def reach_of(run: Attempt, rounds: int | None, *, reasons: bool = True) -> Reach:
+def reach_of(events: Sequence[Numbered], rounds: int | None, *, reasons: bool = True) -> Reach:
     """Say what guidance given now still reaches, of a run that may have so many rounds; nothing where no engine `reasons`."""
     if not reasons:
         return Reach(round=None, branches=0, summary=False)
-    ended = max((one.event.record.round for one in run.events if isinstance(one.event, RoundEnded)), default=0)
+    ended = max((one.event.record.round for one in events if isinstance(one.event, RoundEnded)), default=0)
     following = ended + 2  # the round at hand was dispatched before
-    collecting = _stage(run) in {"planning", "collecting"}
-    rows = last_states(run.events).values()
+    collecting = _stage(events) in {"planning", "collecting"}
+    rows = last_states(events).values()
     branches = sum(1 for row in rows if row.role == "leaf" and row.state in ACTIVE)
     return Reach(
         round=following if collecting and (rounds is None or following <= rounds) else None,

@@ -20,13 +20,14 @@ from agents.core.budget import Usage
 from agents.core.errors import ModelError
 from agents.core.port import computed
 from agents.core.role import OnText, Reply, Request
+from agents.core.settings import OFFLINE_ENGINE
 from agents.offline.extractor import extract
 from agents.offline.judgements import challenge, judge, judge_stances, reflect, scout, verify
 from agents.offline.manager import plan_run, scope
 from agents.offline.planner import plan
 from agents.offline.report_writer import frame, write_lead, write_section
 
-NAME = "offline engine"
+NAME = OFFLINE_ENGINE
 
 _FUNCTIONS: dict[type[Frozen], Callable[..., Frozen]] = {
     ScopingInput: scope,

@@ -5,18 +5,22 @@ import asyncio
 import pytest
 
 from agents.contracts.contract import Change, Narrowing
+from agents.contracts.plan import Leaf, Node, Plan
+from agents.contracts.report import Commission
 from agents.contracts.sources import SearchQuery
 from agents.core.budget import Limits
 from agents.core.errors import BadRequest
 from agents.core.events import NodeChanged, Noted
 from agents.core.prompts import load
+from agents.offline import OfflineModel
+from agents.research.planning.freeze_contract import Means, make_contract
 from agents.research.run_context import RunContext, Searched
 from agents.research.steering import Steering
 from tests.jobs.conftest import Given, Word, bench_of, opened
 from tests.jobs.test_fleet import nothing, running, until
 from tests.jobs.test_lifecycle import World
 from tests.jobs.test_store import command
-from tests.scripts import world
+from tests.scripts import BRIEF, QUERY, world
 
 
 def desk_of(ctx, searcher):
@@ -180,6 +184,28 @@ async def test_a_watcher_narrows_a_job_that_runs_elsewhere(tmp_path, database):
             assert [one.kind for one in job.report.changes] == ["limits", "guidance"]
 
 
+async def test_the_command_line_says_that_the_offline_engine_heeds_no_guidance(tmp_path):
+    gate = World()
+
+    async def root(ctx):
+        await ctx.call("hold", "1", gate.held, "h", gives=Word)
+
+    async with opened(tmp_path, bench_of(root)) as kept:
+        leaf = Leaf(title="Closures", objective="o", questions=("q",), searches=("s",))
+        plan = Plan(query=QUERY.text, root=Node(title="r", objective="o", children=(leaf,)))
+        contract = make_contract(BRIEF, (plan,), Means(models=(OfflineModel.name,)))
+        commission = Commission(contract=contract)
+        job = await kept.jobs.start(commission, kept.bench(commission, Steering()), owner="", title="t")
+        await until(lambda: gate.made)
+        await kept.jobs.writer.flush()
+        guided = await command(tmp_path, "guidance", job.id[:8], "look at the costs")
+        gate.go.set()
+        await kept.ended(job)
+
+    nothing = "reaches nothing: it is recorded with the run, and nothing heeds it"
+    assert guided.stdout == f"{job.id[:12]}: guidance done\n{nothing}\n", guided.stderr
+
+
 async def test_the_command_line_steers_a_job_that_a_server_runs(tmp_path):
     gate = World()
 
@@ -207,7 +233,8 @@ async def test_the_command_line_steers_a_job_that_a_server_runs(tmp_path):
         gate.go.set()
         await kept.ended(job)
 
-    assert guided.stdout == f"{job.id[:12]}: guidance done\n", guided.stderr
+    reached = "reaches: 1 branch at work, round 2, the summary"
+    assert guided.stdout == f"{job.id[:12]}: guidance done\n{reached}\n", guided.stderr
     assert unknown.exit_code == 2
     assert unknown.stderr == "There is no branch 9 in this job; there are: 1.\n"
     assert (no_such.exit_code, no_such.stderr) == (2, "There is no branch job/9 in this job; there are: 1.\n")

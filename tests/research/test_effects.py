@@ -221,7 +221,7 @@ async def test_the_acknowledgement_says_what_guidance_still_reaches(bench):
 
     class Asked(ScriptedModel):
         async def reply(self, request, on_text=None):
-            reaches.append((type(request.given).__name__, reach_of(work.last, rounds=3)))
+            reaches.append((type(request.given).__name__, reach_of(work.last.events, rounds=3)))
             return await super().reply(request, on_text)
 
     work.model = Asked(by_role=dict.fromkeys(ROLES, Worker()))
