@@ -513,22 +513,27 @@ parts.EvidencePanel =
       );
     }
 
+    // What lay open. Where the window crosses the width of a phone the page draws the panel anew: it goes on from here.
+    const open = { id: '', tab: '', doc: null };
+
     return function EvidencePanel({ p, apiClient }) {
       const id = p.job_id,
         base = useId();
       const url = (path) => (apiClient && apiClient.buildEndpoint ? apiClient.buildEndpoint(path) : path);
-      const [state, setState] = useState({ at: 'first' });
-      const [tab, setTab] = useState(p.tab || 'sources');
+      if (open.id !== id) Object.assign(open, { id, tab: p.tab || 'sources', doc: null });
+      const [state, setState] = useState(open.doc ? { at: 'here', doc: open.doc } : { at: 'first' });
+      const [tab, select] = useState(open.tab);
+      const setTab = (key) => select((open.tab = key));
       const tabs = useRef(null);
       const load = async () => {
-        setState({ at: 'first' });
+        if (!open.doc) setState({ at: 'first' });
         try {
           const r = await fetch(url(`/research/jobs/${encodeURIComponent(id)}/report.json`), {
             credentials: 'include',
           });
           setState(
             r.ok
-              ? { at: 'here', doc: await r.json() }
+              ? { at: 'here', doc: (open.doc = await r.json()) }
               : {
                   at: r.status === 404 || r.status === 410 ? 'gone' : 'failed',
                 },

@@ -116,6 +116,17 @@ def test_the_evidence_panel_holds_sources_claims_and_how_it_was_made(report):
     report.page.locator("#side-view-title button, [aria-label='Close'], #side-view-title").first.press("Enter")
 
 
+def test_the_evidence_panel_keeps_its_tab_where_a_window_crosses_the_width_of_a_phone(report):
+    page = report.open(report.page.url.removeprefix(report.server.url))
+    page.page.get_by_role("button", name="Evidence").last.click()
+    page.page.locator(".ds-ev").get_by_role("tab", name="Methodology").click()
+    for width in (390, 1280):
+        page.page.set_viewport_size({"width": width, "height": 800})
+        page.page.wait_for_timeout(600)
+        chosen = page.page.locator(".ds-ev").get_by_role("tab", selected=True)
+        assert "Methodology" in chosen.inner_text()
+
+
 def test_the_report_is_downloaded_in_each_form(report):
     report.page.get_by_role("button", name="Export").click()
     with report.page.expect_download() as got:
