@@ -39,6 +39,7 @@ from agents.memory.knowledge import KnowledgeStore, open_memory, tended
 from agents.nlp.similarity import direction
 from agents.offline import OfflineModel
 from agents.offline.questions import asks_for_facts
+from agents.offline.stands_for import understood
 from agents.report.document import build
 from agents.report.earlier import earlier_of
 from agents.research.challenge.claim_ledger import Thresholds
@@ -277,6 +278,11 @@ class Team:
             BadRequest: the question is empty or far too long.
         """
         return await follow_up(self.context(), document, question)
+
+    @staticmethod
+    def read_alone(message: str, before: Sequence[str]) -> str:
+        """Word a message that leans on what was asked before it so that it can be read alone, where grammar tells how."""
+        return understood(message, before)
 
     async def take_files(self, given: Sequence[UploadedFile], known: Sequence[OwnFile]) -> UploadResult:
         """Read files that a user gives, and keep their texts."""

@@ -165,7 +165,7 @@ class StreamOptions(_Open):
 
 
 class ChatRequest(_Open):
-    """A chat completion. The last message of the user is the task; how models sample has no meaning here."""
+    """A chat completion. The last message of the user is the task, read with those before; how models sample means nothing here."""
 
     model_config = _examples({"model": "research-simple", "messages": [{"role": "user", "content": SMALL}]})
 

@@ -152,12 +152,15 @@ def _model(name: str) -> dict[str, object]:
 
 @openai_face.post("/v1/chat/completions", responses={200: {"content": {"text/event-stream": {}}}}, response_model=None)
 async def completions(sent: ChatRequest, owner: Owner, site: Here, request: Request) -> Response:
-    """Research the last message of the user. Takes as long as a run takes: give clients a time-out of minutes."""
+    """Research the last message of the user, understood with those before it.
+
+    Takes as long as a run takes: give clients a time-out of minutes.
+    """
     _model(sent.model)
-    last = next((message for message in reversed(sent.messages) if message.role == "user"), None)
-    if last is None or not last.words:
+    *before, last = [message.words for message in sent.messages if message.role == "user"] or [""]
+    if not last:
         raise ApiError(422, "bad_request", "messages: the last message of the user holds no text")
-    job = await begin(site.team, last.words, RunOptions(tier=MODELS[sent.model]), owner)
+    job = await begin(site.team, site.team.read_alone(last, before), RunOptions(tier=MODELS[sent.model]), owner)
     if sent.stream:
         return streamed(_chunks(site, job, sent.model, usage=sent.stream_options.include_usage))
     await attended(site, job, request)

@@ -158,7 +158,7 @@ class Conversation(RunTalk):
         elif self.state.contract is None or len(text.split()) < 3:
             await self.say("pick_or_ask" if self.state.contract is None else "what_to_change")
         else:
-            await self.part(Part(op="add", text=text[:200]))
+            await self.part(Part(op="add", text=self._alone(text, self.state.scope.question)[:200]))
             await self.say("added_as_part")
 
     # ---- a question that is not settled yet
@@ -228,7 +228,7 @@ class Conversation(RunTalk):
 
     async def _anew(self, question: str, options: Edit = Edit()) -> None:
         """Leave what lies on the table for a new question; if the manager does not answer, it stays there."""
-        before = self.state
+        before, question = self.state, self._alone(question, self.state.scope.question)
         self.now(scope=self._fresh())
         scope = edited(self._begun(), options)
         self.now(scope=scope, contract=None, drafts=0, former=(), by_hand=False, pending="", after=None)
@@ -238,6 +238,10 @@ class Conversation(RunTalk):
             if not self.state.scope.queries:
                 self.state = before
             raise
+
+    def _alone(self, text: str, before: str) -> str:
+        """Word a question that leans on the one before it so that it can be read alone; a model is shown what was said."""
+        return text if self.team.engine.reasons else self.team.read_alone(text, [before])
 
     async def _asked(self, text: str, *, begun: bool = False) -> None:
         """Take a first question. Where only the sample library is searched and it says nothing of this, say so."""
@@ -284,6 +288,7 @@ class Conversation(RunTalk):
             # Most likely meant for the run, which ended while it was typed.
             button = Button(self.words("button_research"), f"/research {text}")
             return await self.say("over_late", button, message=cut(text, _SAID_BACK))
+        text = self._alone(text, document.question if document else "")
         if document is not None and document.references:
             if answered := await self.from_report(document, text):
                 return await self.show(Say(answered))

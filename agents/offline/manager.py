@@ -10,6 +10,7 @@ from agents.contracts.sources import CorpusSurvey
 from agents.nlp.tokens import years_in
 from agents.offline.planner import draft, plan
 from agents.offline.questions import IndependentQuestion, asks, is_lookup, questions
+from agents.offline.stands_for import understood
 from agents.offline.terms import distinct, known, knows, listed, names, opening, overlap, say, terms
 
 MAX_QUERIES = 6
@@ -35,7 +36,8 @@ def scope(given: ScopingInput) -> ScopingTurn:
 
     A draft that stands is never touched: buttons, numbers and the closed list of changes are read before this is asked.
     """
-    language, message = given.language, given.message[:MAX_READ]
+    said = [turn.text for turn in given.turns if turn.speaker == "user"]
+    language, message = given.language, understood(given.message[:MAX_READ], said)
     ready = tuple(query for query in given.agreed if query.feasible)
     broad = [query for query in given.agreed if not query.feasible]
     if ready and not broad:

@@ -4,6 +4,7 @@ import re
 
 from agents.contracts.plan import PlannedLeaf, PlanningInput, PlanTree, Priority
 from agents.offline.questions import IndependentQuestion, is_linked, is_single_fact, leans_on_another, questions, tidy
+from agents.offline.stands_for import named
 from agents.offline.terms import SPACELESS, knows, names, opening, say, terms
 
 MOST_QUESTIONS, TITLE_LENGTH, _SEARCH_WORDS = 4, 90, 14
@@ -60,51 +61,13 @@ def _with(text: str, entries: tuple[str, ...], kept: str) -> str:
 
 def _of_part(question: IndependentQuestion, asked: str, title: str) -> PlannedLeaf:
     leans = asked != question.text and leans_on_another(asked)
-    about = question.parts[0] if leans else ""
+    # What is told before it is asked counts too: `Tell me about electric cars. What do they cost?`.
+    about = (question.parts[0] if asked != question.parts[0] else question.text.partition(asked)[0]) if leans else ""
     searches = _searches(question.text if leans else asked, f"{asked} {' '.join(names(about))} {about}")
     if leans and (whole := named(asked, about)) != asked:
         # Whoever reads the part by itself, a person or a search, must know what it is about.
         asked = title = whole
     return _leaf(title, (asked,), searches, discovery=not question.things and asks_for_a_list(asked))
-
-
-_MANY = re.compile(r"\b(?:they|them)\b", re.IGNORECASE)
-_ONE = re.compile(r"\bit\b(?!\s+(?:that|to)\b)", re.IGNORECASE)
-_GERMAN = {"die": re.compile(r"\bsie\b"), "der": re.compile(r"\b(?:er|ihn)\b"), "das": re.compile(r"\bes\b")}
-_GERMAN_NOUN = re.compile(r"\b([Dd]ie|[Dd]er|[Dd]en|[Dd]as)\s+((?:[a-zäöüß]+\s+)?[A-ZÄÖÜ][\w-]+)")
-_NAMED_THING = re.compile(r"\b[Tt]he ((?:[A-Z][\w’'-]*\s?)+)([a-z][\w-]*)?")
-_AT_ITS_END = re.compile(r"\b(?:is|was) (the (?:[a-z][\w-]* ){0,2}([a-z][\w-]*))\W*$")
-_PARTICIPLE = re.compile(r"\w+ed|built|made|held|begun|written|sold|bought")
-
-
-def named(asked: str, before: str) -> str:
-    """Put what a pronoun stands for in its place, where the part before tells: `How reliable are they?`."""
-    for article, noun in _GERMAN_NOUN.findall(before):
-        nominative = article.lower().replace("den", "der")
-        if _GERMAN[nominative].search(asked):
-            return _GERMAN[nominative].sub(f"{nominative} {noun}", asked, count=1)
-    if _MANY.search(asked) and (things := _things(before)):
-        return _MANY.sub(things, asked, count=1)
-    if _ONE.search(asked) and (found := _NAMED_THING.search(before)):
-        name, noun = found[1].strip(), found[2] or ""
-        ends = not noun or not terms(noun) or _PARTICIPLE.fullmatch(noun)
-        return _ONE.sub(f"the {name}" if ends else f"the {name} {noun}", asked, count=1)
-    found = _AT_ITS_END.search(before)
-    return _ONE.sub(found[1], asked, count=1) if found and not _PARTICIPLE.fullmatch(found[2]) else asked
-
-
-def _things(text: str) -> str:
-    """Give the several things that a question begins with: up to its first plural, and those right behind it."""
-    which = opening("ask").match(text.strip())
-    for name in ("order", "ask", "yes_no"):
-        text = opening(name).sub("", text.strip(), count=1)
-    found = re.match(r"\s*(?:(?:the|these|those)\s+)?", text, re.IGNORECASE)
-    words = text[found.end() if found else 0 :].strip("?!., ").split()
-    run = words[: next((at for at, word in enumerate(words) if not terms(word)), len(words))][:5]
-    plural = [bool(re.search(r"[^siu']s$", word)) for word in run]
-    end = next((at for at in range(len(run)) if plural[at] and not any(plural[at + 1 : at + 2])), None)
-    lead = ["the"] if which or (found and found[0].strip()) else []
-    return "" if end is None else " ".join((*lead, *run[: end + 1]))
 
 
 def _leaf(

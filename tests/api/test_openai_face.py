@@ -62,6 +62,17 @@ async def test_the_official_client_streams_progress_then_the_report(site, client
     assert usage.total_tokens > 0
 
 
+async def test_a_follow_up_is_understood_with_the_messages_before_it(site, client):
+    talk = [
+        {"role": "user", "content": "How often was the Orvane ferry closed?"},
+        {"role": "assistant", "content": "On 12 days."},
+        {"role": "user", "content": "And what did it cost?"},
+    ]
+    told = await client.chat.completions.create(model="research-simple", messages=talk)
+    job = await site.team.jobs.find(told.model_extra["dossier"]["job_id"], "local")
+    assert job.commission.contract.brief.question == "What did the Orvane ferry cost?"
+
+
 async def test_content_in_parts_is_read_and_pictures_are_not(site, client):
     parts = [{"type": "text", "text": TASK}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}}]
     told = await client.chat.completions.create(model="research-simple", messages=[{"role": "user", "content": parts}])

@@ -5,6 +5,9 @@ from agents.chat.commands import Wish
 from agents.chat.runs import broken_line
 from agents.chat.state import ShowContract, Started
 from agents.core.errors import BadRequest
+from agents.core.settings import Settings
+from agents.team import open_team
+from tests.chat.conftest import Talker
 
 ASKED = "How often was the Orvane ferry closed, and what did it cost?"
 
@@ -94,3 +97,20 @@ async def test_a_run_that_is_stopped_when_it_was_taken_up_again_does_not_say_tha
     assert "The earlier report stays." in said
     assert "no report" not in said
     assert "Nothing had been found" not in said
+
+
+async def test_without_a_model_a_follow_up_is_read_with_the_question_before_it(tmp_path):
+    library = tmp_path / "library"
+    library.mkdir()
+    (library / "pumps.md").write_text("# Heat pumps\n\nHeat pumps are reliable: 2 % of heat pumps fail a year.\n")
+    team = open_team(Settings(data_dir=tmp_path, model="offline", library=(library,), retriever=("library",)))
+    talker = Talker(team)
+    await talker("How reliable are heat pumps?")
+    await talker("and what do they cost?")  # a draft is on the table: a change, or a new question?
+    await talker("a new question")
+    assert [query.text for query in talker.state.scope.queries] == ["What do heat pumps cost?"]
+    (started,) = [one for one in await talker("Authorized to execute") if isinstance(one, Started)]
+    await started.job.wait()
+    await talker("How long do they last?")
+    assert [query.text for query in talker.state.scope.queries] == ["How long do heat pumps last?"]
+    await team.close()

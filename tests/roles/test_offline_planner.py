@@ -3,8 +3,9 @@
 import pytest
 
 from agents.contracts.plan import PlanningInput, PlanTree
-from agents.offline.planner import draft, label, named, plan
+from agents.offline.planner import draft, label, plan
 from agents.offline.questions import questions
+from agents.offline.stands_for import named
 
 
 def planned(query: str, **given: object) -> PlanTree:
