@@ -34,6 +34,8 @@ class Fact(Frozen):
     """The question or theme that it was read for."""
     heading: str = ""
     """The heading that the quote stands below: it says what the words are an answer to."""
+    by_meaning: str = ""
+    """The part of a question for which it was quoted because it comes nearest in meaning: whether it answers code can't tell."""
     known_since: str = ""
     """ISO date on which earlier research first read it; empty for what this run has read itself."""
 

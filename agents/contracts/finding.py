@@ -155,6 +155,8 @@ class QuestionAnswer(Frozen):
     """Title of the leaf that asks it; empty where none does."""
     asked: bool = False
     """It is a part of what the user asked."""
+    by_meaning: bool = False
+    """Only that words come nearest to it in meaning speaks for them."""
     absent: tuple[str, ...] = ()
     """Words by which it says what it asks about that stand nowhere in what was found, though something near it was."""
 

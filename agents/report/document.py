@@ -144,7 +144,7 @@ class _Report:
         composer, findings, frame = self.composer, self.outcome.findings, self.frame
         composer.prose(self._to_the_point(frame.summary) if frame else self._summary_by_code())
         composer.own(*self._other_side(0))
-        missing = [one for one in self.truth.answers if one.status == "not_found"]
+        missing = [one for one in self.truth.answers if one.status == "not_found" or one.by_meaning]
         composer.own(*introduced("", self._unanswered(missing)))
         if len(findings) == 1 and findings[0].children:
             # The lead over everything belongs to the summary: it has no section of its own.
@@ -235,8 +235,10 @@ class _Report:
                 composer.own(*self._near(node, most=NEAR_BESIDE))
         elif not node.children:
             note = self._note(node) if node.status in ("failed", "stopped", "partial") else ""
-            said = words.section_missing.format(note=_sentence(note)) if note else words.section_empty
-            composer.own(paragraph(said))
+            said = (
+                words.section_missing.format(note=_sentence(note)) if note else "" if node.near else words.section_empty
+            )
+            composer.own(*([paragraph(said)] if said else ()))
             composer.own(*self._near(node))
         for number, child in enumerate(node.children):
             # A first child that is called like its parent would put the same heading twice.
@@ -244,7 +246,10 @@ class _Report:
 
     def _nothing_found(self) -> None:
         composer, words, making = self.composer, self.words, self.making
-        composer.own(paragraph(words.nothing))
+        near = any(node.near for node in making.nodes)
+        composer.own(
+            paragraph(_sentence(words.unrecognised[:1].upper() + words.unrecognised[1:]) if near else words.nothing)
+        )
         composer.own(*self._near(*making.nodes))
         composer.own(*(making.searched() or (paragraph(words.nothing_searched),)))
         composer.own(*introduced(words.nothing_read, making.source_lines(making.cards)))
@@ -268,7 +273,9 @@ class _Report:
         words, (opens, closes) = self.words, self.words.quotes
         for one in answers:
             if one.status != "answered":
-                said = words.statuses["partial" if one.status == "partly" else "empty"]
+                near = any(node.near and _told(node, (one,)) for node in self.making.nodes)
+                said = words.unsure if one.by_meaning else words.statuses["partial"] if one.status == "partly" else ""
+                said = said or (words.unrecognised if near else words.statuses["empty"])
                 if one.absent:
                     said += f"; {words.absent.format(words=', '.join(f'{opens}{word}{closes}' for word in one.absent))}"
                 yield words.part.format(title=one.question.rstrip(" ?？"), note=_sentence(said))

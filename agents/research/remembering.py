@@ -126,7 +126,7 @@ class Remembering:
         }
         for part in parts:
             for fact in part.facts:
-                if fact.source_id in texts:
+                if fact.source_id in texts and not fact.by_meaning:
                     self._fact(fact, cards[fact.source_id], texts[fact.source_id], where[fact.source_id])
             self._readings(part)
         found = list(raised(outcome, parts))

@@ -40,6 +40,8 @@ def row_of(row: Row, answer: Answered) -> Row:
         "grade": report.grade if report else "refused",
         "quoted": bool(parts) and all(any(_stands(one, quoted) for one in part) for part in parts),
         "shown": bool(parts) and all(any(_stands(one, shown) for one in part) for part in parts),
+        "quotes": len(quoted),
+        "telling": sum(any(_stands(one, [text]) for part in parts for one in part) for text in quoted),
         "problem": answer.problem,
     }
 
@@ -60,5 +62,7 @@ def summed(rows: list[Row]) -> Row:
         "answer_shown": mean([row["shown"] for row in held]),
         "complete": len(complete),
         "complete_without_the_answer": sum(not row["quoted"] or row["kind"] != "answered" for row in complete),
+        "quotes": sum(row["quotes"] for row in rows),
+        "quotes_that_answer": sum(row["telling"] for row in rows),
         "refused": sum(row["grade"] == "refused" for row in rows),
     }

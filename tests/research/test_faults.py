@@ -145,7 +145,7 @@ def team_of(fault, folder, **settings):
     return team, meter
 
 
-QUESTION = "Why was the Orvane ferry closed so often in winter, and what did the Orvane winter service cost?"
+QUESTION = "How was the Orvane ferry closed in winter, and what did the Orvane winter service cost?"
 """No fact that is looked up: manager and planner are asked, too."""
 WORST = ("complete", "partial", "nothing_found")
 

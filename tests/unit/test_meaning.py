@@ -67,6 +67,14 @@ def test_a_quote_to_which_another_passage_comes_clearly_nearer_is_no_answer():
     assert far_off(["How are the tablets swallowed?"], [(WHOLE, LEAFLET)], [TOO_MUCH]) == set()
 
 
+def test_words_in_common_with_a_meaning_far_off_are_no_answer():
+    asked = "Who was against the steel rope bridge, and on what ground?"
+    glass = ("Glass bottles are not allowed anywhere on the grounds.", "Prices and opening hours")
+    vote = ("Against: Pryce, on the ground that the children had managed without a bridge.", "Minutes of the council")
+
+    assert far_off([asked], [glass, vote], [TOO_MUCH]) == {glass[0]}
+
+
 def test_what_another_quote_names_is_the_next_step_of_a_question_and_stays_however_far_from_its_words():
     first = ("The bridge of Ostrel was drawn by the engineer Hanna Brevik.", "Bridge of Ostrel")
     second = ("She was born in 1871 in a village by the fjord.", "Hanna Brevik")

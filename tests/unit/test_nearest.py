@@ -71,6 +71,24 @@ def test_a_number_of_things_is_told_from_a_share_an_area_and_a_number_of_other_t
     assert held("How many days of leave do staff of Crumb & Crust get?", "Staff of Crumb & Crust get 26 days of leave.")
 
 
+def test_a_figure_of_another_clause_that_it_was_so_and_counts_for_a_share_are_no_answers():
+    waiting = "How long is the waiting list for a plot?"
+    assert held(waiting, "The waiting list for a plot is about three years long.")
+    assert not held(waiting, "Four weeks later, the plot is offered to the next person on the waiting list.")
+
+    why = "Why did the summer fair close early?"
+    assert held(why, "The summer fair closed early because of the storm.")
+    assert held(why, "The summer fair closed early, as the tent had fallen.")
+    assert not held(why, "The summer fair closed early.")
+    assert not held(
+        "Why was the chimney not repointed?", "The chimney can be repointed now, since the scaffold stands."
+    )
+
+    share = "How did the share of successful repairs change between 2021 and 2024?"
+    assert held(share, "Share of successful repairs; 2021: 54 %; 2024: 71 %.")
+    assert not held(share, "Successful repairs; 2021: 101; 2024: 1,308.")
+
+
 def test_a_part_that_points_back_asks_of_what_was_told_before_it():
     told = "I pulled the plug of the heat pump in January and it froze up. Is that covered?"
 

@@ -85,7 +85,7 @@ def claims_of(query: str, planned: Sequence[PlannedClaim], finding: Finding) -> 
         rests_on, spoken, most = _answering(query, finding), language_of(query, asked=True), len(found) + MAX_DISCOVERED
         for branch in finding.children or (finding,):
             told = (fact for fact in branch.all_facts() if rests_on is None or fact.id in rests_on)
-            told = (fact for fact in told if fact.id not in other_side)
+            told = (fact for fact in told if fact.id not in other_side and not fact.by_meaning)
             enough = min(most, len(found) + PER_BRANCH)
             for fact in sorted(told, key=lambda fact: (-_asked(query, fact), -_weight(fact), fact.id)):
                 alone = stands_alone(fact.statement) and language_of(fact.statement) == spoken
@@ -108,7 +108,7 @@ def disputed(query: str, finding: Finding) -> list[tuple[Fact, Fact]]:
     Of each two the shorter one comes first: it says what the other denies.
     """
     facts, cards = held_by(finding)
-    alone = [fact for fact in facts if _asked(query, fact) and stands_alone(fact.statement)]
+    alone = [fact for fact in facts if _asked(query, fact) and stands_alone(fact.statement) and not fact.by_meaning]
     words = {fact.id: frozenset(one for one in content_words(fact.quote) if not one.isdigit()) for fact in alone}
     found: list[tuple[Fact, Fact]] = []
     for one, other in combinations(sorted(alone, key=lambda fact: (len(fact.statement), fact.id)), 2):

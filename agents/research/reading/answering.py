@@ -17,10 +17,10 @@ from agents.nlp import lang
 from agents.nlp.similarity import closeness, direction
 from agents.nlp.tokens import content_words, language_of, stem, words, year_spans, years_in
 from agents.offline import questions as reader
-from agents.offline.terms import listed
+from agents.offline.terms import listed, opening
 from agents.verify.dates import dates
 from agents.verify.figures import Figure, figures
-from agents.verify.negation import alike, root
+from agents.verify.negation import alike, denies, root
 from agents.verify.numerals import units
 from agents.verify.parsed_text import names
 
@@ -39,6 +39,8 @@ _LIFE = re.compile(
     r"\d{3,4}(?:, [^()\d]{2,30})?\)"
 )
 """Dates of birth and death in brackets behind a name, each with its place where that is told."""
+_REASON = re.compile(r",\s(?:since|as|for|da|denn)\s|\b(?:on the grounds?|so that|damit)\b", re.IGNORECASE)
+"""What gives a reason only where a clause begins with it."""
 _NUMBERS = re.compile(r"\d+")
 _WHOSE = re.compile(r"\bof\b|['’]s\b")
 _PLACED = re.compile(r"\b(?:in|from|at|near|around|outside|aus|bei|à|en|desde)\s+(?:the\s+)?$", re.IGNORECASE)
@@ -190,8 +192,9 @@ def answers(
         (question.kind in reader.PAIRED or share(new, f"{above} {sentence}") >= OF_THE_MATTER)
         and _has_kind(question, sentence)
         and _says_how_many(question, sentence)
+        and _is_its_figure(question, sentence)
         for sentence in _sentences(quote)
-    )
+    ) and _says_why(question, f"{above} {quote}")
 
 
 def speaks_of(question: reader.Question, quote: str) -> bool:
@@ -208,8 +211,21 @@ def _is_next_step(question: reader.Question, quote: str, lead: str) -> bool:
     return (
         share(new, quote) > 0
         and share(question.matter, f"{lead} {quote}") >= OF_THE_MATTER
-        and any(_has_kind(question, sentence) for sentence in _sentences(quote))
+        and has_kind(question, quote)
     )
+
+
+@lru_cache(1024)
+def _sizes_asked(question: reader.Question) -> frozenset[str]:
+    """Give the roots of the words by which a question asks for a size; `share` too, which else is a word of asking."""
+    counts = listed("count_asked").search(question.text)
+    said = () if counts else [word for word in reader.plain_words(question.text) if word in lang.words("measured")]
+    return frozenset(_measured().keys() & (question.matter | set(map(root, said))))
+
+
+def has_kind(question: reader.Question, words: str) -> bool:
+    """Tell whether words hold the kind of thing that a question asks for."""
+    return any(_has_kind(question, sentence) for sentence in _sentences(words))
 
 
 def _has_kind(question: reader.Question, quote: str) -> bool:
@@ -218,8 +234,7 @@ def _has_kind(question: reader.Question, quote: str) -> bool:
     if question.kind == "when" or wants_time:
         return bool(dates(quote, _language(quote)))
     if question.kind in {"figure", "change"} and any(
-        word not in _roots(quote) and not _measured()[word] & _sizes(quote)
-        for word in _measured().keys() & question.matter
+        word not in _roots(quote) and not _measured()[word] & _sizes(quote) for word in _sizes_asked(question)
     ):
         return False  # figures of something else
     if question.kind == "change" and (lang.cue("up").search(quote) or lang.cue("down").search(quote)):
@@ -238,6 +253,22 @@ def _says_how_many(question: reader.Question, quote: str) -> bool:
         return True
     found = figures(quote, _language(quote), False)
     return any(_counts(one, question, quote) for one in found if not one.weak)
+
+
+def _is_its_figure(question: reader.Question, sentence: str) -> bool:
+    """Tell a figure of what is asked from one in another clause: `four weeks later, the next on the waiting list is asked`."""
+    if question.kind != "figure":
+        return True
+    saying = [part for part in sentence.split(", ") if not question.matter or share(question.matter, part)]
+    return not saying or any(not one.weak for part in saying for one in figures(part, _language(sentence), False))
+
+
+def _says_why(question: reader.Question, quote: str) -> bool:
+    """Tell words that give a reason, where one is asked for, from such as only say that it was so, or its contrary."""
+    if question.kind != "other" or not opening("reason").match(question.text):
+        return True
+    told = listed("cause").search(quote) or _REASON.search(quote)
+    return bool(told) and (denies(quote) or not denies(question.text))
 
 
 def _counts(figure: Figure, question: reader.Question, quote: str) -> bool:
@@ -302,6 +333,8 @@ class Told:
     """The question that it was read for."""
     above: str = ""
     """The heading of the words."""
+    by_meaning: str = ""
+    """The part of a question that it comes nearest to in meaning, where only that speaks for it."""
 
 
 def beside_the_point(questions: Sequence[str], rows: Sequence[Told]) -> frozenset[str]:
@@ -362,7 +395,7 @@ def told_by(facts: Iterable[Fact], sources: Iterable[SourceCard]) -> list[Told]:
     """Make facts ready, each with what is known of its document."""
     cards = {card.id: card for card in sources}
     return [
-        Told(fact.id, fact.quote, card.title, card.head, above=fact.heading)
+        Told(fact.id, fact.quote, card.title, card.head, above=fact.heading, by_meaning=fact.by_meaning)
         for fact in facts
         if (card := cards.get(fact.source_id))
     ]
@@ -406,6 +439,8 @@ def _answer_of(part: reader.Question, rows: Sequence[Told]) -> tuple[AnswerStatu
     near: list[Told] = []
     for row in rows:
         lead = [one for one in about if one.title != row.title and leads_to(row.title, [one.quote])]
+        if row.by_meaning:
+            continue  # however many words it shares: that was seen before
         if answers(part, row.quote, row.title, row.head, above=row.above):
             good.append(row)
         elif lead and answers(part, row.quote, row.title, row.head, [f"{one.title}. {one.quote}" for one in lead]):
@@ -421,4 +456,14 @@ def _answer_of(part: reader.Question, rows: Sequence[Told]) -> tuple[AnswerStatu
     # Words about the subject are part of an answer to a wide question, and none to one for a person, date, figure or place.
     if part.kind in reader.LOOKUPS or part.kind == "change":
         about = list(dict.fromkeys((*near, *(row for row in about if speaks_of(part, row.quote)))))
+    about = list(dict.fromkeys((*(row for row in rows if _is_nearest(part, row)), *about)))
     return ("partly" if about else "not_found"), about
+
+
+def _is_nearest(part: reader.Question, row: Told) -> bool:
+    """Tell words that were quoted for this very part because they come nearest to it in meaning."""
+    meant = reader.parts_of(row.by_meaning) if row.by_meaning else ()
+    return any(
+        one.text.rstrip("?") == part.text.rstrip("?") or (one.matter, one.names) == (part.matter, part.names)
+        for one in meant
+    )

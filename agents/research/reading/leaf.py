@@ -98,14 +98,17 @@ async def run_leaf(context: RunContext, ctx: Ctx, given: LeafGiven) -> Finding:
     near = Nearest()
     cards = tuple(one.card for one in done if one.card)[:MOST_LOOKED_THROUGH]
     if cards and not cut and (looked_up or not (facts and context.models[EXTRACTOR.name].reasons)):
-        near = await ctx.call("nearest", "0", nearest, context, cards, asked, facts, gives=Nearest, pool="local")
-        facts = tuple(fact for fact in facts if fact.id not in near.beaten)
+        shows = leaf.priority != "low"  # background is no part of what was asked
+        given_near = (context, cards, asked, facts, query, shows)
+        near = await ctx.call("nearest", "0", nearest, *given_near, gives=Nearest, pool="local")
+        facts = (*(fact for fact in facts if fact.id not in near.beaten), *near.facts)
         cited = {fact.source_id for fact in facts}
-        idle = (card for card in sources if card.id not in cited)
-        rejected += tuple(
+        idle = [card for card in sources if card.id not in cited]
+        sources = tuple({one.id: one for one in (*sources, *cards) if one.id in cited}.values())
+        used = {card.url for card in sources}
+        rejected = tuple(one for one in rejected if one.url not in used) + tuple(
             RejectedSource(url=one.url, title=one.title, reason=READ_FOR_NOTHING, read=True) for one in idle
         )
-        sources = tuple(card for card in sources if card.id in cited)
     status, note = graded(found.records, rejected, problems, len(read), found_any=bool(facts))
     if STOPPED in cut:
         status, note = "stopped", stopped_with(facts, sources)

@@ -22,6 +22,7 @@ from agents.core.events import NodeChanged, Noted, SearchDone
 from agents.core.port import Ctx
 from agents.nlp import lang
 from agents.nlp.tokens import TOKEN, language_of, stem, stop_words
+from agents.offline.questions import is_topic
 from agents.research.challenge.claim_ledger import Thresholds
 from agents.research.loop.loop_decision import LoopSettings, topic_of
 from agents.research.run_context import RunContext, Searched
@@ -240,6 +241,7 @@ async def search_for(ctx: Ctx, context: RunContext, given: LeafGiven, deadline: 
     side count like those one after the other.
     """
     leaf, before, most = given.leaf, given.failures, given.setting.loop.searches_per_leaf
+    query = given.setting.query
     texts = list(first_texts(leaf, given.setting.loop))
     if before and (wording := reformulate(texts[0], before, earlier=texts)):
         texts[0] = wording  # a further try uses other words
@@ -254,7 +256,9 @@ async def search_for(ctx: Ctx, context: RunContext, given: LeafGiven, deadline: 
             continue
         asked = [record.text for record in made.records]
         while not waiting and attempt < MAX_ATTEMPTS and len(asked) < most:
-            wording, attempt = reformulate(texts[0], attempt, earlier=asked), attempt + 1
+            # A part whose own words stand nowhere is looked for with all that was asked.
+            whole = "" if made.failed or any(made.lists) or is_topic(texts[0]) or query in asked else query
+            wording, attempt = whole or reformulate(texts[0], attempt, earlier=asked), attempt + 1
             waiting = [wording] if wording else []
         if waiting:
             text = f"Little found; searching again as “{waiting[0]}”."

@@ -241,8 +241,10 @@ def _add(found: dict[Hashable, QuestionAnswer], text: str, part: Question, rows:
     before = found.get(key)
     if before is None or (not before.section and section):
         status, good = answer_of(part, rows)
-        asked, lacks = not section or before is not None, absent_words(part, rows) if status == "partly" else ()
+        nearest = status == "partly" and any(row.by_meaning for row in good)
+        asked = not section or before is not None
+        lacks = absent_words(part, rows) if status == "partly" and not nearest else ()
         facts = tuple(dict.fromkeys(row.fact for row in good))
         found[key] = QuestionAnswer(
-            question=text, status=status, facts=facts, section=section, asked=asked, absent=lacks
+            question=text, status=status, facts=facts, section=section, asked=asked, absent=lacks, by_meaning=nearest
         )
