@@ -227,7 +227,7 @@ MUTATIONS = (
         "api/test_after_a_report.py",
         ("Row 34: refresh says what has changed", "report/document.py", "changed = since(earlier,", "changed = None and since(earlier,"),
         ("Row 34: changed sources", "report/earlier.py", "known[key].text_hash != card.text_hash", "False"),
-        ("Row 34: words that are gone", "report/earlier.py", "if fact.source_id in read and _same(fact.quote) not in held", "if False"),
+        ("Row 34: words that are gone", "report/earlier.py", "if fact.source_id in changed and not any(", "if any("),
         ("Row 34: continue hands facts to leaves", "research/reading/leaf.py", "if earlier is None or earlier.use != \"continue\":", "if True:"),
         ("Row 34: continue tells the planner", "research/planning/drafting.py", "known=brief.known,", "known=(),"),
     ),
