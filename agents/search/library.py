@@ -18,7 +18,8 @@ from agents.core.errors import ConfigError, SearchError, SourceError
 from agents.search.index import FileOutcome, Index
 from agents.search.pages import now, source_of
 from agents.search.searcher import LIBRARY_NAME
-from agents.web.reader import NOT_TEXT, is_pdf, is_zip, read_document, read_here
+from agents.web.decoding import NOT_TEXT, Document, is_pdf, is_zip
+from agents.web.read_page import read_document
 from agents.web.reader_pool import AT_ONCE
 
 MAX_BYTES = 50_000_000  # larger PDF and office files are skipped and named
@@ -166,7 +167,7 @@ class _File:
             if self.apart:
                 document = await read_document(raw, "", self.url, FILE_S)
             else:
-                document = await asyncio.to_thread(read_here, raw, "", self.url)
+                document = await asyncio.to_thread(_read_plain, raw, self.url)
         except OSError:
             return FileOutcome(self.url, self.stamp, reason=Said(UNREADABLE))
         except SourceError as error:
@@ -242,6 +243,12 @@ def _files(folder: str, root: Path) -> Iterator[_File]:
             # By bytes: a name need not be valid UTF-8.
             address = quote(os.fsencode(folder)) + "/" + quote(os.fsencode(path.relative_to(root).as_posix()))
             yield _File(path, SCHEME + address, facts)
+
+
+def _read_plain(raw: bytes, url: str) -> Document:
+    from agents.web.reader import read_here  # the parsers behind it are not needed where only the web is searched
+
+    return read_here(raw, "", url)
 
 
 def _bytes(path: Path, at_most: int) -> bytes:

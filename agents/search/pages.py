@@ -13,7 +13,7 @@ from agents.contracts.sources import PROVIDER_COPY, Source, SourceKind
 from agents.nlp.tokens import language_of, one_line, seen, unruffled
 from agents.web.decoding import Document
 from agents.web.fetching import Fetcher
-from agents.web.reader import read_page
+from agents.web.read_page import read_page
 from agents.web.url_key import Links, canonical, display, host_of, identity
 from agents.web.walls import Wall, wall_of
 

@@ -18,7 +18,7 @@ from agents.search.index import FileOutcome, Index
 from agents.search.library import survey_of
 from agents.search.pages import source_of
 from agents.search.searcher import FILES_NAME, SAMPLE_NAME, Searcher, Texts
-from agents.web.reader import read_document
+from agents.web.read_page import read_document
 
 log = logging.getLogger(__name__)
 

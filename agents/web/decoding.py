@@ -12,12 +12,12 @@ from datetime import date, datetime
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
-from charset_normalizer import from_bytes
 from pydantic import TypeAdapter
 
 from agents.contracts.frozen import Said
 from agents.nlp.tokens import one_line
 
+NOT_TEXT = "it is not a text"
 _NO_NAME = {
     "anonymous", "unknown", "user", "admin", "administrator", "owner", "author", "default", "unspecified", "pc", "none",
     "python-docx", "openpyxl",
@@ -61,6 +61,16 @@ _LIKELY = [
 ]  # fmt: skip
 
 
+def is_pdf(body: bytes) -> bool:
+    """Tell a PDF file by its beginning, which may stand after some stray bytes."""
+    return b"%PDF-" in body[:1024]
+
+
+def is_zip(body: bytes) -> bool:
+    """Tell an archive, which office files are, by its first bytes."""
+    return body.startswith(b"PK\x03\x04")
+
+
 def decode(raw: bytes, declared: str | None = None) -> str:
     """Turn the bytes of a text file or page into characters. Never fails, and adds no replacement characters.
 
@@ -93,6 +103,8 @@ def _guessed(raw: bytes, *, says_utf8: bool) -> str:
     proper = sum(len(char.encode()) for char in shown.decode("utf-8", "ignore") if char > "\x7f")
     if (says_utf8 and is_latin) or proper >= 0.9 * high:
         return raw.decode("utf-8", "cp1252-bytes")
+    from charset_normalizer import from_bytes  # takes a moment to load, for few pages
+
     best = from_bytes(_TAGS.sub(b" ", raw[:_SAMPLE]), cp_isolation=_LIKELY, threshold=0.4).best()
     name = best.encoding if best is not None else "cp1252"
     if is_latin:

@@ -1,15 +1,15 @@
-"""Bytes from the web as a document: what they are is taken from the bytes themselves, whatever the sender says.
+"""Bytes as a document: what they are is taken from the bytes themselves, whatever the sender says.
+
+Loaded where documents are read, in processes of their own for all but plain files; whoever only asks for one needs none of it.
 
 Markdown files as readable text: marks go, words stay as they are. Knows front matter of `key: value` lines.
 """
 
-import asyncio
 import json
 import re
 from contextlib import suppress
 from dataclasses import replace
 from email import message_from_bytes, policy
-from functools import cache
 from pathlib import PurePosixPath
 from urllib.parse import parse_qs, urlsplit
 
@@ -19,11 +19,10 @@ from markdown_it import MarkdownIt
 from agents.contracts.frozen import Said
 from agents.core.errors import SourceError
 from agents.nlp.tokens import collapsed, language_of, one_line, seen, unruffled
-from agents.web.decoding import MAX_NAME, WRITTEN, Document, decode, file_name, iso_date, name_of
-from agents.web.fetching import FetchedPage, Fetcher
+from agents.web.decoding import MAX_NAME, NOT_TEXT, Document, decode, file_name, is_pdf, is_zip, iso_date, name_of
 from agents.web.html_tree import parsed, whole_text
 from agents.web.office_text import archive_of, flat_archive, read_archive, rich_text
-from agents.web.reader_pool import Elsewhere, ReaderPool
+from agents.web.reader_pool import Elsewhere
 from agents.web.table_rows import is_table, read_table
 from agents.web.url_key import host_of, link
 from agents.web.walls import EMPTY, wall_of, without_demands
@@ -86,11 +85,8 @@ def front_matter(block: str) -> dict[str, str]:
     return facts
 
 
-LIMIT_S = 20.0  # seconds for taking the text out of a page
 MAX_MARKUP = 3_000_000
 """Characters of a document that are looked at: what comes after is cut, and said to be. All of them are worked on here."""
-
-NOT_TEXT = "it is not a text"
 
 _BINARY = (
     (b"\x89PNG", "a picture"), (b"\xff\xd8\xff", "a picture"), (b"GIF8", "a picture"), (b"II*\x00", "a picture"),
@@ -115,49 +111,6 @@ _DOCUMENT_LINK = re.compile(
 )
 _REFRESH = re.compile(r"\s*(\d+)\s*[;,]\s*(?:url\s*=)?\s*[\"']?([^\"'>]+)", re.I)  # seconds, and where to then
 _FRAME_TEXT = 300  # characters of its own that a page has at most, when it only frames a document
-
-
-async def read_page(
-    fetcher: Fetcher, url: str, deadline_s: float | None = None, *, known: str = ""
-) -> tuple[FetchedPage, Document]:
-    """Fetch an address and read it; a page that only frames a document is followed to it once, as if it were a link.
-
-    Where it still is the `known` version, the document is empty. A `SourceError` says for the reader of the report why it
-    can't be read or may not be used.
-    """
-    try:
-        async with asyncio.timeout(deadline_s):
-            fetched = await fetcher.fetch(url, known=known)
-            try:
-                if fetched.unchanged:
-                    return fetched, Document("", "")
-                return fetched, await read_document(fetched.body, fetched.content_type, fetched.final_url)
-            except Elsewhere as page:
-                fetched = await fetcher.fetch(page.document_url)
-                return fetched, await read_document(fetched.body, fetched.content_type, fetched.final_url)
-    except TimeoutError as error:
-        raise SourceError(url, Said("it took too long ({seconds} s)", seconds=f"{deadline_s:.3g}"), "site") from error
-    except SourceError as error:
-        if error.url == url:
-            raise
-        raise SourceError(url, error.reason, error.fault, retryable=error.retryable) from error
-
-
-async def read_document(body: bytes, content_type: str, url: str, limit_s: float = LIMIT_S) -> Document:
-    """Read a document of any kind, in a process of its own that is ended when it takes too long.
-
-    A `SourceError` says for the reader of the report that it is no text, stands behind a wall, or is broken; `Elsewhere`,
-    that it only frames another document.
-    """
-    found = await _pool().read({"content_type": content_type, "url": url}, body, limit_s)
-    if "elsewhere" in found:
-        raise Elsewhere(url, str(found["elsewhere"]))
-    if "reason" in found:
-        raise SourceError(url, Said.read(found["reason"]))
-    return WRITTEN.validate_python(found)
-
-
-_pool = cache(ReaderPool)  # the processes of this program; they end with it
 
 
 def read_here(body: bytes, content_type: str, url: str) -> Document:
@@ -232,16 +185,6 @@ def _mail(body: bytes, url: str) -> Document:
     author = name_of(str(mail["From"] or "").partition("<")[0].strip(' "'))
     title = one_line(str(mail["Subject"] or ""))[:MAX_NAME].strip() or page.title
     return replace(page, title=title, author=author, published=sent, gaps=gaps)
-
-
-def is_pdf(body: bytes) -> bool:
-    """Tell a PDF file by its beginning, which may stand after some stray bytes."""
-    return b"%PDF-" in body[:1024]
-
-
-def is_zip(body: bytes) -> bool:
-    """Tell an archive, which office files are, by its first bytes."""
-    return body.startswith(b"PK\x03\x04")
 
 
 def _page(html: str, url: str) -> Document:

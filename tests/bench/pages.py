@@ -27,7 +27,8 @@ from agents.research.run_context import RunContext  # noqa: E402
 from agents.search.pages import WebPages  # noqa: E402
 from agents.web.fetching import Fetcher  # noqa: E402
 from agents.web.guard import AllowedHosts  # noqa: E402
-from agents.web.reader import read_here, warm_up  # noqa: E402
+from agents.web.read_page import warm_up  # noqa: E402
+from agents.web.reader import read_here  # noqa: E402
 from tests.scripted_search import ScriptedSearcher  # noqa: E402
 from tests.scripts import to_read  # noqa: E402
 

@@ -16,7 +16,7 @@ from agents.core.errors import SourceError
 from agents.core.transport import retry_after_s
 from agents.web.fetching import Fetcher
 from agents.web.guard import AllowedHosts
-from agents.web.reader import read_page
+from agents.web.read_page import read_page
 
 CASE = Path(__file__).parent.parent / "data" / "cases" / "C31"
 BEHAVIOURS = [one["name"] for one in json.loads((CASE / "server_behaviours.json").read_text("utf-8"))]

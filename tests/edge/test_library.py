@@ -13,7 +13,7 @@ from agents.contracts.frozen import digest
 from agents.contracts.sources import SearchQuery, Source
 from agents.core.errors import ConfigError, SearchError, SourceError
 from agents.search.library import A_LINK, NO_OFFICE, OTHER_KIND, OTHER_OFFICE, Library
-from agents.web.reader import NOT_TEXT
+from agents.web.decoding import NOT_TEXT
 from agents.web.walls import EMPTY as NO_TEXT
 from tests.scripted_search import ScriptedSearcher
 

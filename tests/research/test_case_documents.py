@@ -6,7 +6,7 @@ from agents.contracts.report import Actual
 from agents.contracts.sources import Hit, SearchResult, Source
 from agents.report.document import build
 from agents.search.pages import source_of
-from agents.web.reader import read_document
+from agents.web.read_page import read_document
 from tests.conftest import DATA
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import Worker, leaf, tree, working_model

@@ -21,7 +21,8 @@ from agents.web.guard import AllowedHosts
 from agents.web.office_text import BOMB, NO_DOCUMENT
 from agents.web.office_text import BROKEN as BROKEN_OFFICE
 from agents.web.pdf_text import BROKEN, EMPTY, LOCKED, SCAN
-from agents.web.reader import read_document, read_here, read_page
+from agents.web.read_page import read_document, read_page
+from agents.web.reader import read_here
 from agents.web.reader_pool import TOO_SLOW, Elsewhere
 
 CASES = Path(__file__).parent.parent / "data" / "cases"
