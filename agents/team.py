@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from agents.contracts.contract import Agreement, Brief, Caps, Contract, ScopingTurn
-from agents.contracts.frozen import Tier
+from agents.contracts.frozen import Tier, build_contracts
 from agents.contracts.report import Actual, Commission, Earlier, EarlierUse, Outcome, ReportDocument
 from agents.contracts.sources import OwnFile, Place
 from agents.core.budget import Deadline, Usage
@@ -391,6 +391,7 @@ class Team:
             self.searcher.warm_up()
         import agents.report.formats  # noqa: F401
 
+        build_contracts()
         direction("warm")
         asks_for_facts("How many were closed in May 2020?")  # word lists and the names of months
         gc.freeze()  # what is loaded stays until the end: nothing waits for the collector to go through it

@@ -77,6 +77,13 @@ class Frozen(BaseModel):
         return schema
 
 
+def build_contracts(model: type[BaseModel] = Frozen) -> None:
+    """Build a contract and all that are made from it, so that nobody waits for one later."""
+    for one in model.__subclasses__():
+        build_contracts(one)
+    model.model_rebuild(raise_errors=False)
+
+
 @cache
 def field_texts(model: type[BaseModel]) -> Mapping[str, str]:
     """Read the texts beneath the fields of a model and those it is made from."""
