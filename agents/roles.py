@@ -247,7 +247,8 @@ def _read(markdown: str, facts: tuple[NumberedFact, ...]) -> Body:
 def _carried(markdown: str, given: Writing) -> Body:
     """Leave the sentences that facts carry, with their marks."""
     shown = (Carrier(str(fact.number), fact.statement, fact.quote, fact.source, fact.source) for fact in given.facts)
-    return Carriers(shown, given.language).settle(_read(markdown, given.facts))
+    asked = (given.title, given.objective, *given.questions) if isinstance(given, SectionInput) else ()
+    return Carriers(shown, given.language).settle(_read(markdown, given.facts), asked)
 
 
 def _carried_only(markdown: str, given: Writing) -> str:

@@ -32,6 +32,7 @@ from agents.offline.questions import (
     asks_for_facts,
     is_called,
     is_lookup,
+    is_nationality,
     is_single_fact,
     parts_of,
     topic,
@@ -79,6 +80,11 @@ def _has_own_document(part: Question, given: ReflectionInput) -> bool:
     return any(is_called(part, title) for title in sources)
 
 
+def _is_thing(name: str) -> bool:
+    """Tell a name that has documents of its own from `English`, and from the letters of an order behind a person's name."""
+    return not all(map(is_nationality, name.casefold().split())) and not re.fullmatch(r"(?:\w\.)+", name)
+
+
 def _next_steps(given: ReflectionInput) -> tuple[str, ...]:
     """Follow the names that answers brought in and the question did not hold, those beside most of its words first."""
     asked = _words_of(given.query)
@@ -90,7 +96,7 @@ def _next_steps(given: ReflectionInput) -> tuple[str, ...]:
         source = _SOURCE.search(statement)
         text, title = _SOURCE.sub("", statement), source[1] if source else ""
         held, own = frozenset(distinct(f"{title} {text}")), frozenset(distinct(ASIDE.sub("", title)))
-        for name in names(text):
+        for name in filter(_is_thing, names(text)):
             parts, count = frozenset(distinct(name)), len(held & asked.keys())
             new = parts and not parts <= known and not parts <= own and " ".join(name.casefold().split()) not in tried
             if new and count > shared.get(name, -1):

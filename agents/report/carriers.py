@@ -9,7 +9,7 @@ from agents.contracts.body import Block, Body, Heading, Paragraph, Sentence, Tab
 from agents.nlp.tokens import content_words
 from agents.report.escaping import MAX_CITATIONS
 from agents.report.wording import states_no_fact
-from agents.verify.checks import carried, mixes
+from agents.verify.checks import carried, misplaced, mixes
 
 NEAR = 6
 """Facts that share most words with a sentence, which are tried where those that it cites don't carry it."""
@@ -30,6 +30,10 @@ class Carrier(NamedTuple):
     title: str = ""
 
 
+def _bare(text: str) -> str:
+    return " ".join(text.casefold().split()).rstrip(".:?! ")
+
+
 def _announces(block: Block) -> bool:
     sentences = block.sentences if isinstance(block, Paragraph) else ()
     return len(sentences) == 1 and not sentences[0].facts and sentences[0].text.rstrip("* ").endswith((":", "："))
@@ -45,33 +49,52 @@ class Carriers:
             fact.id: frozenset(content_words(f"{fact.quote} {fact.statement}")) for fact in self._facts.values()
         }
 
-    def settle(self, body: Body) -> Body:
+    def settle(self, body: Body, asked: Iterable[str] = ()) -> Body:
         """Put the marks of a text right, and leave out what no source carries or what was said before; idempotent.
 
         Nothing stands uncited that a source should carry (specification, section 8). Of a table whole rows are left out:
-        cells that name a row cite nothing.
+        cells that name a row cite nothing. Small models put what was `asked` down again.
         """
-        said: set[str] = set()
+        said = {_bare(one) for one in asked}
 
-        def settled(one: Sentence, *, in_table: bool) -> Sentence | None:
+        def settled(one: Sentence, *, in_table: bool, told: list[Sentence]) -> Sentence | None:
             facts = self.of(one.text, one.facts)
-            asks = one.text.rstrip().endswith(("?", "？"))  # small models put the question down again
+            asks = one.text.rstrip().endswith(("?", "？"))
             stands = facts or states_no_fact(one.text, self._language)
-            if not in_table and (asks or one.text in said or not stands):
+            if not in_table and (asks or _bare(one.text) in said or not stands or self._is_misplaced(one, facts, told)):
                 return None
-            said.add(one.text)
-            return one.model_copy(update={"facts": facts})
+            said.add(_bare(one.text))
+            told.append(one := one.model_copy(update={"facts": facts}))
+            return one
 
         each = (
-            Body(blocks=(block,)).changed(partial(settled, in_table=isinstance(block, Table))) for block in body.blocks
+            Body(blocks=(block,)).changed(partial(settled, in_table=isinstance(block, Table), told=[]))
+            for block in body.blocks
         )
-        whole = (self._rows(left) if isinstance(left, Table) else left for one in each for left in one.blocks)
+        whole = (
+            self._rows(left) if isinstance(left, Table) else left for one in each for left in one.blocks or (None,)
+        )
         blocks: list[Block] = []
-        for block in reversed([block for block in whole if block is not None]):
+        gone = True
+        for block in reversed([*whole]):
             # What only announces something that was left out, or never written, goes with it.
-            if not _announces(block) or (blocks and not _announces(blocks[0]) and not isinstance(blocks[0], Heading)):
+            announces_nothing = block is not None and _announces(block) and (gone or _announces(blocks[0]))
+            if block is not None and not announces_nothing:
                 blocks.insert(0, block)
+            gone = block is None or announces_nothing or isinstance(block, Heading)
         return Body(blocks=tuple(blocks))
+
+    def _is_misplaced(self, one: Sentence, facts: Sequence[str], told: Sequence[Sentence]) -> bool:
+        """Tell a sentence that goes on about what stands before it, by the words of a source on something else."""
+        held = [self._facts[fact] for fact in facts if fact in self._facts]
+        before = told[-1] if told else None
+        if before is None or not held or not before.facts:
+            return False
+        same = {fact.source for fact in held} & {
+            self._facts[fact].source for fact in before.facts if fact in self._facts
+        }
+        sources = [(f"{fact.quote} {fact.statement}", fact.title) for fact in held]
+        return not same and misplaced(one.text, before.text, sources, language=self._language)
 
     def _rows(self, table: Table) -> Table | None:
         """Leave the rows that cite something, or that a fact carries as a whole; None where none is left."""

@@ -115,18 +115,46 @@ def mixes(sentence: str, sources: Sequence[tuple[str, str]], *, language: str = 
         sources: quote and title of each.
         language: of the sentence.
     """
-    held = [frozenset(re.findall(r"\w+", f"{quote} {title}".casefold())) for quote, title in sources]
+    held = [_words_of(f"{quote} {title}") for quote, title in sources]
+    titles = [_words_of(title) for _, title in sources]
     known = [one for one in names(sentence, language) if any(set(one.words) <= words for words in held)]
+    subjects = [one for one in known if any(set(one.words) <= words for words in titles)]
     for one, other in pairwise(known):
         is_apart = not any({*one.words, *other.words} <= words for words in held)
         if is_apart and not _JOINS.search(sentence[one.end : other.start]):
             return True
+        about = next((name for name in reversed(subjects) if name.end <= other.start), None)
+        if about and other not in subjects and not any({*about.words, *other.words} <= words for words in held):
+            return True  # `The Viewpoint was founded in Texas and is British`, where only the other one is
     for figure in re.finditer(r"\d+", sentence):
         before = next((one for one in reversed(known) if one.end <= figure.start()), None)
         having = [words for words in held if figure[0] in words]
         if before is not None and having and not any(set(before.words) <= words for words in having):
             return True
     return False
+
+
+def misplaced(sentence: str, before: str, sources: Sequence[tuple[str, str]], *, language: str = "en") -> bool:
+    """Tell a sentence that means, by its first words, what the one before it names, while its sources speak of something else.
+
+    `Hull airport lies in the east. The airport is run by the town of Leeds.`, of which the source says the second of Leeds airport.
+
+    Args:
+        sentence: one that none of the sources of `before` carries.
+        before: the sentence before it.
+        sources: quote and title of each of its sources.
+        language: of both.
+    """
+    first, second = [*re.findall(r"[^\W\d_]+", sentence.casefold())[:2], "", ""][:2]
+    named = [one.words for one in names(before, language) if one.sure]
+    if first not in lang.words("pronouns"):
+        named = [one for one in named if first in lang.words("articles") and one[-1] == second]
+    held = [_words_of(f"{quote} {title}") for quote, title in sources]
+    return bool(named) and not any(one[0] in words for one in named for words in held)
+
+
+def _words_of(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", text.casefold()))
 
 
 @cache

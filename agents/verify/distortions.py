@@ -57,6 +57,9 @@ def framed(mine: ParsedSentence, near: Sequence[ParsedSentence], best: float, la
         yield found("contradicted", "affirmed", language, ours=false.group())
     if denied and not false and not unit.scope.cues:
         yield found("contradicted", "denied", language, ours=denied.group())
+    supposed = _cued("condition", mine.text)
+    if supposed and not any(_cued("condition", one.text) for one in near):
+        yield found("partly", "supposed", language, ours=supposed.group())
     unproven = _cued("unproven", unit.text) and not _cued("unproven", mine.text) and not soft
     if (unit.asks and not mine.asks) or unproven:
         yield found("unsupported", "open", language)

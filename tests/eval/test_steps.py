@@ -78,6 +78,12 @@ def test_a_name_that_was_followed_is_not_followed_again() -> None:
     assert not reflected(statement, dispatched=(CHAIN, "Maro Tesk: town born"))
 
 
+def test_neither_a_nationality_nor_the_letters_of_an_order_are_a_next_step() -> None:
+    statement = "The Ostrel Lighthouse was designed by Maro Tesk, O.F.M., then a Dutch engineer. [Ostrel Lighthouse]"
+
+    assert reflected(statement) == ("Maro Tesk: town born",)
+
+
 BANDS = "Which band was formed first, The Ostrels or Circus Tesk, and who founded each of them?"
 
 

@@ -578,6 +578,56 @@ def test_what_is_said_of_one_is_not_given_to_another_though_both_are_cited(sente
     assert mixes(sentence, sources) is mixed
 
 
+def test_a_nationality_of_one_is_not_given_to_another_that_is_named_before_it():
+    sources = [
+        ("The Woman's Viewpoint was a magazine founded in Texas in 1923.", "Woman's Viewpoint (magazine)"),
+        ("Pick Me Up! is a British weekly magazine.", "Pick Me Up (magazine)"),
+    ]
+
+    assert mixes("The Woman's Viewpoint was founded in Texas and is British, as is Pick Me Up.", sources)
+    assert not mixes("The Woman's Viewpoint was founded in Texas, while Pick Me Up is British.", sources)
+
+
+WATERTOWN = NumberedFact(
+    number=1, statement="Watertown International Airport is a public airport in Jefferson County.",
+    quote="Watertown International Airport is a public airport in Jefferson County.", source="Watertown International Airport",
+    source_number=1,
+)  # fmt: skip
+ALEXANDRIA = NumberedFact(
+    number=2, statement="The airport is operated by the England Authority.",
+    quote="Alexandria International Airport lies in Louisiana. The airport is operated by the England Authority.",
+    source="Alexandria International Airport", source_number=2,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "stays"),
+    [
+        ("Watertown International Airport is a public airport in Jefferson County.", "The airport is operated by the England Authority.", False),
+        ("Alexandria International Airport lies in Louisiana.", "The airport is operated by the England Authority.", True),
+        ("Watertown International Airport is a public airport in Jefferson County.", "It is operated by the England Authority.", False),
+    ],
+)  # fmt: skip
+def test_what_goes_on_about_the_thing_before_it_is_not_carried_by_words_on_another(first, second, stays):
+    given = SectionInput(
+        query="q", title="Airports", objective="o", questions=("Where are they?",), facts=(WATERTOWN, ALEXANDRIA)
+    )
+
+    prose = carried_section(given, Section(markdown=f"{first} {second}")).markdown
+
+    assert (second in prose) is stays
+
+
+def test_a_writer_that_copies_what_its_section_must_settle_has_said_nothing():
+    title = "England Authority: the airport"
+    given = SectionInput(query="q", title=title, objective="o", questions=(title,), facts=(ALEXANDRIA,))
+    said = "The airport is operated by the England Authority."
+
+    prose = carried_section(given, Section(markdown=f"It must settle:\n\n{title}\n\n{said}")).markdown
+
+    assert prose == f"{said}[f2]"
+
+
 async def test_prose_that_runs_on_to_its_limit_and_cites_nothing_is_not_asked_for_again(bench):
     def endless(request):
         return Reply(

@@ -34,6 +34,7 @@ BENT = [
     ("The dam was built, and the road was not.", "The road was built, and the dam was not.", "en"),
     ("The drug reduced pain without reducing fever.", "The drug reduced fever without reducing pain.", "en"),
     ("Few residents opposed the plan.", "Many residents opposed the plan.", "en"),
+    ("If both airports were in the same state, they would be in Orvane.", "Both airports are in Orvane, the state of lakes.", "en"),
     ("The mayor took money.", "The mayor denied that he took money.", "en"),
     ("The mayor took money.", "It is not true that the mayor took money.", "en"),
     # one thing's date, deed or number given to another thing of the source

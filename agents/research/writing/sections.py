@@ -66,15 +66,15 @@ class Numbering:
         """Tell whether the facts that a sentence cites carry it, one alone or all together."""
         return self._carriers.carry(sentence, cited)
 
-    def to_ids(self, markdown: str) -> str:
+    def to_ids(self, markdown: str, asked: Iterable[str] = ()) -> str:
         """Turn the writer's `[f3]` into `[#id]`: of the facts that carry the sentence; numbers that do not exist go.
 
-        The line that the prompt sets above a source's facts goes where a small model has copied it.
+        The line that the prompt sets above a source's facts, and what was `asked`, go where a small model has copied them.
         """
         for shown in self.numbered:
             line = f"Source: {shown.source}"
             markdown = markdown.replace(f"{line}, {shown.published}", "").replace(line, "")
-        return markdown_of(self._carriers.settle(parse(markdown, self.marks())))
+        return markdown_of(self._carriers.settle(parse(markdown, self.marks()), asked))
 
     def to_numbers(self, markdown: str) -> str:
         """Turn `[#id]` into `[f3]` for a writer that reads earlier prose; ids outside this numbering go."""
@@ -226,7 +226,7 @@ async def write_section(
         # Its quotes, so that nothing is lost.
         quotes = (f"“{' '.join(fact.quote.split())}” [#{fact.id}]" for fact in spread(facts, 12))
         return Written("\n\n".join(quotes), failure=failure)
-    markdown = numbering.to_ids(asked.output.markdown)
+    markdown = numbering.to_ids(asked.output.markdown, (given.title, given.objective, *given.questions))
     return Written(_with_answers(markdown, given.questions, facts, sources), asked.stood_in)
 
 
