@@ -328,6 +328,12 @@ def is_nationality(word: str) -> bool:
     return listed_as_one or bool(re.fullmatch(r"[a-z]{3,}(?:ians?|icans?|eans?|ese)", word))
 
 
+def nationalities(text: str) -> frozenset[str]:
+    """Give the roots of the words that say of which country somebody or something is: `English`, no `musician`."""
+    said = (word.casefold() for word in re.findall(r"[^\W\d_]+", text) if word[:1].isupper())
+    return frozenset(root(word) for word in said if is_nationality(word))
+
+
 def plain_words(text: str) -> list[str]:
     """Give the words of a text as they are compared: casefolded, without the `’s` of belonging."""
     return [

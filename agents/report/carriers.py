@@ -78,7 +78,7 @@ class Carriers:
         gone = True
         for block in reversed([*whole]):
             # What only announces something that was left out, or never written, goes with it.
-            announces_nothing = block is not None and _announces(block) and (gone or _announces(blocks[0]))
+            announces_nothing = block is not None and _announces(block) and (gone or isinstance(blocks[0], Paragraph))
             if block is not None and not announces_nothing:
                 blocks.insert(0, block)
             gone = block is None or announces_nothing or isinstance(block, Heading)

@@ -102,6 +102,7 @@ def _compared(text: str, quotes: tuple[str, ...], language: str, context: tuple[
 
 _JOINS = re.compile(r"[,;:–—]|\b(?:and|or|than|und|oder|als|et|ou|que|y|o)\b", re.IGNORECASE)
 """What parts two names that are only listed or compared."""
+_EITHER = re.compile(r"\W*(?:or|oder|ou|o)\W*", re.IGNORECASE)
 
 
 def mixes(sentence: str, sources: Sequence[tuple[str, str]], *, language: str = "en") -> bool:
@@ -126,6 +127,12 @@ def mixes(sentence: str, sources: Sequence[tuple[str, str]], *, language: str = 
         about = next((name for name in reversed(subjects) if name.end <= other.start), None)
         if about and other not in subjects and not any({*about.words, *other.words} <= words for words in held):
             return True  # `The Viewpoint was founded in Texas and is British`, where only the other one is
+    # `The American one, Mark King or Nick Hexum, is Mark King.`: what is asked of the two must be true of the one.
+    either = [_EITHER.fullmatch(sentence[one.end : other.start]) for one, other in pairwise(subjects)]
+    if len(subjects) > 2 and any(either) and subjects[-1].words in [one.words for one in subjects[:-1]]:
+        chosen = set(subjects[-1].words)
+        if not any(chosen.union(*(one.words for one in known if one not in subjects)) <= words for words in held):
+            return True
     for figure in re.finditer(r"\d+", sentence):
         before = next((one for one in reversed(known) if one.end <= figure.start()), None)
         having = [words for words in held if figure[0] in words]

@@ -11,8 +11,18 @@ from agents.contracts.plan import ReflectionInput
 from agents.contracts.sources import Hit
 from agents.offline.extractor import extract
 from agents.offline.judgements import all_are_silent, reflect
-from agents.offline.questions import about, is_called, is_linked, is_single_fact, names_held, questions, stems_of
+from agents.offline.questions import (
+    about,
+    is_called,
+    is_linked,
+    is_single_fact,
+    names_held,
+    parts_of,
+    questions,
+    stems_of,
+)
 from agents.offline.report_writer import write_section
+from agents.research.reading.answering import Told, answer_of
 from agents.search.index import reranked
 
 ROWS = Path(__file__).resolve().parent.parent / "data" / "scoping.jsonl"
@@ -82,6 +92,17 @@ def test_neither_a_nationality_nor_the_letters_of_an_order_are_a_next_step() -> 
     statement = "The Ostrel Lighthouse was designed by Maro Tesk, O.F.M., then a Dutch engineer. [Ostrel Lighthouse]"
 
     assert reflected(statement) == ("Maro Tesk: town born",)
+
+
+def test_of_two_the_nationality_of_each_tells_which_is_of_the_one_that_is_asked_for() -> None:
+    (part,) = parts_of("Which singer is American, Mark Tesk or Nick Orvane?")
+    rows = [
+        Told("f1", "Nick Orvane is an American singer and songwriter.", "Nick Orvane", ""),
+        Told("f2", "Mark Tesk is an English musician.", "Mark Tesk", ""),
+    ]
+
+    assert answer_of(part, rows)[0] == "answered"
+    assert answer_of(part, rows[:1])[0] == "partly"
 
 
 BANDS = "Which band was formed first, The Ostrels or Circus Tesk, and who founded each of them?"

@@ -588,6 +588,16 @@ def test_a_nationality_of_one_is_not_given_to_another_that_is_named_before_it():
     assert not mixes("The Woman's Viewpoint was founded in Texas, while Pick Me Up is British.", sources)
 
 
+def test_which_of_two_it_is_must_be_true_of_the_one():
+    sources = [
+        ("Nick Orvane is an American singer.", "Nick Orvane"),
+        ("Mark Tesk is an English musician.", "Mark Tesk"),
+    ]
+
+    assert mixes("The singer who is American, Mark Tesk or Nick Orvane, is Mark Tesk.", sources)
+    assert not mixes("The singer who is American, Mark Tesk or Nick Orvane, is Nick Orvane.", sources)
+
+
 WATERTOWN = NumberedFact(
     number=1, statement="Watertown International Airport is a public airport in Jefferson County.",
     quote="Watertown International Airport is a public airport in Jefferson County.", source="Watertown International Airport",

@@ -174,6 +174,8 @@ def answers(
     ):
         return False
     asked = question.matter
+    if question.kind in reader.PAIRED and reader.nationalities(quote):
+        asked -= reader.nationalities(question.text)  # who is English is told from who is American
     # Of the spouse of a film's director, words on some spouse say nothing because the film's first words name a director.
     near = (
         " ".join((quote, above, *lead)) if question.kind == "who" and len(_WHOSE.findall(question.text)) > 1 else around
