@@ -59,9 +59,11 @@ class Carriers:
 
         def settled(one: Sentence, *, in_table: bool, told: list[Sentence]) -> Sentence | None:
             facts = self.of(one.text, one.facts)
-            asks = one.text.rstrip().endswith(("?", "？"))
+            unsaid = one.text.rstrip().endswith(("?", "？", "("))  # or was cut where a bracket opens
             stands = facts or states_no_fact(one.text, self._language)
-            if not in_table and (asks or _bare(one.text) in said or not stands or self._is_misplaced(one, facts, told)):
+            if not in_table and (
+                unsaid or _bare(one.text) in said or not stands or self._is_misplaced(one, facts, told)
+            ):
                 return None
             said.add(_bare(one.text))
             told.append(one := one.model_copy(update={"facts": facts}))

@@ -156,8 +156,11 @@ def misplaced(sentence: str, before: str, sources: Sequence[tuple[str, str]], *,
     named = [one.words for one in names(before, language) if one.sure]
     if first not in lang.words("pronouns"):
         named = [one for one in named if first in lang.words("articles") and one[-1] == second]
-    held = [_words_of(f"{quote} {title}") for quote, title in sources]
-    return bool(named) and not any(one[0] in words for one in named for words in held)
+    held = [one.words for quote, title in sources for one in names(f"{title}. {quote}", language)]
+    # A name may be said in short, `Kelwick` for `Kelwick Power`; `Mark Dyer` is not short for `Mark King`.
+    return bool(named) and not any(
+        one[:2] == other[: len(one[:2])] or other == one[:1] for one in named for other in held
+    )
 
 
 def _words_of(text: str) -> frozenset[str]:

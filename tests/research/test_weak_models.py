@@ -28,7 +28,7 @@ from agents.research.planning.freeze_contract import MODES, Means, make_contract
 from agents.research.reading.answering import Told, beside_the_point
 from agents.research.reading.hold_extraction import SourceExcerpt, held_against
 from agents.roles import carried_section, settled
-from agents.verify.checks import mixes
+from agents.verify.checks import misplaced, mixes
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF as FERRY
 from tests.scripts import Worker, leaf, to_read, tree, working_model
@@ -626,6 +626,15 @@ def test_what_goes_on_about_the_thing_before_it_is_not_carried_by_words_on_anoth
     prose = carried_section(given, Section(markdown=f"{first} {second}")).markdown
 
     assert (second in prose) is stays
+
+
+def test_he_is_nobody_whose_names_stand_apart_in_the_source():
+    king = ("Warrior King (born Mark Dyer) is known for reggae music.", "Warrior King (musician)")
+
+    assert misplaced("He is known for reggae music.", "Mark King is an English musician.", [king])
+    assert not misplaced(
+        "He is a singer.", "Mark King is an English musician.", [("Mark King is a singer.", "Mark King")]
+    )
 
 
 def test_a_writer_that_copies_what_its_section_must_settle_has_said_nothing():

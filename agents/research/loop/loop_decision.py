@@ -175,7 +175,7 @@ LOWERED = 0.02
 """By how much confidence must fall, without more coverage, for a round not to be adopted."""
 MAX_STATEMENTS = 40
 """Statements that the reflector is shown whole; of the others it is told where they are from."""
-TITLE_CHARS = 90
+TITLE_CHARS = 160
 
 
 class LoopSettings(Frozen):
@@ -241,11 +241,9 @@ def leaves_on(topics: Sequence[str], budget: LeafBudget) -> tuple[Leaf, ...]:
 
 
 def _title(topic: str) -> str:
-    """Make the title of a leaf out of its topic, cut at a word where it is long."""
+    """Make the title of a leaf out of its topic, as a rule all of it: a heading that is cut says nothing."""
     text = " ".join(topic.split()).rstrip("?.!")
-    if len(text) <= TITLE_CHARS:
-        return text
-    return shorten(text, TITLE_CHARS, placeholder="", break_on_hyphens=False).rstrip(",;:") + " …"
+    return shorten(text, TITLE_CHARS, placeholder="", break_on_hyphens=False).rstrip(",;:(")
 
 
 def parts_in(findings: Iterable[Finding]) -> tuple[Finding, ...]:
