@@ -5,7 +5,7 @@ from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
-from agents.contracts.body import Block, Body, Heading, Paragraph, Sentence, Table, as_sentence, row_citation
+from agents.contracts.body import Block, Body, Heading, Paragraph, Sentence, Table, Words, as_sentence, row_citation
 from agents.nlp.tokens import content_words
 from agents.report.escaping import MAX_CITATIONS
 from agents.report.wording import states_no_fact
@@ -37,6 +37,13 @@ def _bare(text: str) -> str:
 def _announces(block: Block) -> bool:
     sentences = block.sentences if isinstance(block, Paragraph) else ()
     return len(sentences) == 1 and not sentences[0].facts and sentences[0].text.rstrip("* ").endswith((":", "："))
+
+
+def _is_prose(block: Block, following: Block) -> bool:
+    """Tell a paragraph behind a line that is no heading of its own: what such a line announces is a list or a table."""
+    inline = block.sentences[0].inline if isinstance(block, Paragraph) else ()
+    styled = any(isinstance(one, Words) and one.style for one in inline)
+    return _announces(following) or (isinstance(following, Paragraph) and not styled)
 
 
 class Carriers:
@@ -80,7 +87,7 @@ class Carriers:
         gone = True
         for block in reversed([*whole]):
             # What only announces something that was left out, or never written, goes with it.
-            announces_nothing = block is not None and _announces(block) and (gone or isinstance(blocks[0], Paragraph))
+            announces_nothing = block is not None and _announces(block) and (gone or _is_prose(block, blocks[0]))
             if block is not None and not announces_nothing:
                 blocks.insert(0, block)
             gone = block is None or announces_nothing or isinstance(block, Heading)
