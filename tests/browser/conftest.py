@@ -17,13 +17,8 @@ from tests.forked import Module
 
 ROOT = Path(__file__).resolve().parents[2]
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-FLAGS = (
-    "--no-sandbox", "--disable-gpu", "--no-first-run", "--renderer-process-limit=1", "--js-flags=--no-opt",
-    "--disable-features=BackgroundResourceFetch,PaintHolding,AvoidUnnecessaryBeforeUnloadCheckSync",
-)  # fmt: skip
-"""One process draws all pages, and compiles their scripts once: a page opens in two thirds of the processor time. No script is
-optimized, for none runs so long that it would pay; and none is parsed while it is still asked whether it is kept compiled. The
-other two features are off as the driver would have them, whose own list this one replaces."""
+FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--renderer-process-limit=1")
+"""One process draws all pages, and compiles their scripts once: a page opens in two thirds of the processor time."""
 PACE_S = 0.3
 """Seconds that an extraction takes on the shared server, unless a test sets another pace."""
 STILL = """
