@@ -30,6 +30,7 @@ from agents.offline.questions import (
     MOST_ADDED,
     Question,
     asks_for_facts,
+    each_name,
     is_called,
     is_lookup,
     is_nationality,
@@ -48,7 +49,7 @@ _WHOSE = re.compile(r"\bof\b|['’]s\b")
 
 def reflect(given: ReflectionInput) -> ReflectionResponse:
     """Go on only where something asked is in no statement yet and a statement names where it may be."""
-    leads_on = given.missing and is_single_fact(given.query) and not _is_silent(given)
+    leads_on = given.missing and is_single_fact(given.query) and not all_are_silent(given)
     steps = _next_steps(given) if leads_on else ()
     return ReflectionResponse(
         sufficient=not given.missing,
@@ -59,20 +60,15 @@ def reflect(given: ReflectionInput) -> ReflectionResponse:
     )
 
 
-def _is_silent(given: ReflectionInput) -> bool:
-    """Tell a plain fact about one thing whose own document was read: what that leaves out none of its names leads to."""
-    (part, *others) = parts_of(given.query)
-    plain = not others and len(part.names) == 1 and len(_WHOSE.findall(given.query)) < 2 and is_lookup(given.query)
-    return plain and _has_own_document(part, given)
-
-
 def all_are_silent(given: ReflectionInput) -> bool:
-    """Tell the same of a question for plain facts about several things: nobody need be asked where to look next."""
+    """Tell plain facts about things whose own documents were read: what these leave out none of their names leads to."""
     parts = parts_of(given.query)
-    each = [part for part in parts if len(part.names) == 1]
-    covered = {name for part in parts for name in part.names} == {part.names[0] for part in each}
-    plain = asks_for_facts(given.query) and not any(_WHOSE.search(part.text) for part in parts)
-    return len(parts) > 1 and covered and plain and all(_has_own_document(part, given) for part in each)
+    each = [one for part in parts for one in each_name(part)]
+    if len(each) == 1:
+        plain = len(_WHOSE.findall(given.query)) < 2 and is_lookup(given.query)
+    else:
+        plain = asks_for_facts(given.query) and not any(_WHOSE.search(part.text) for part in parts)
+    return plain and all(len(one.names) == 1 and _has_own_document(one, given) for one in each)
 
 
 def _has_own_document(part: Question, given: ReflectionInput) -> bool:
@@ -96,7 +92,7 @@ def _next_steps(given: ReflectionInput) -> tuple[str, ...]:
         source = _SOURCE.search(statement)
         text, title = _SOURCE.sub("", statement), source[1] if source else ""
         held, own = frozenset(distinct(f"{title} {text}")), frozenset(distinct(ASIDE.sub("", title)))
-        for name in filter(_is_thing, names(text)):
+        for name in filter(_is_thing, names(text) if held & asked.keys() else ()):
             parts, count = frozenset(distinct(name)), len(held & asked.keys())
             new = parts and not parts <= known and not parts <= own and " ".join(name.casefold().split()) not in tried
             if new and count > shared.get(name, -1):

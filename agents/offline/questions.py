@@ -422,6 +422,13 @@ def names_held(question: Question, held: frozenset[str]) -> tuple[frozenset[str]
     )
 
 
+def each_name(question: Question) -> tuple[Question, ...]:
+    """Take a question about two things apart: it wants an answer about each of them. Any other stays as it is."""
+    if question.kind not in PAIRED or len(question.names) < 2:
+        return (question,)
+    return tuple(replace(question, names=(name,)) for name in question.names)
+
+
 def is_named(question: Question, title: str) -> bool:
     """Tell whether a document is called after what a question asks about: where nothing answers, it is the first step."""
     called = stems_of(ASIDE.sub("", title)) - _SMALL

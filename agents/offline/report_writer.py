@@ -203,10 +203,18 @@ _MARK = re.compile(r"\[f(\d+)\]")
 
 def write_section(given: SectionInput) -> Section:
     """Write one section out of its facts."""
-    found = units(given.facts, given.questions, given.objective)
+    steps = dict.fromkeys(fact.topic for fact in given.facts if is_topic(fact.topic))
+    asked = tuple(dict.fromkeys((*given.questions, *steps)))
+    found = units(given.facts, asked, given.objective)
     if not found:
         return Section(markdown=first_words(given.facts[0]))
-    kept = _about(found, _asked(given))[:MOST_UNITS]
+    # The documents of a further step must be about that, all others about what the whole report was asked.
+    groups = {question: [unit for unit in found if asked[unit.question] == question] for question in steps}
+    rest = [unit for unit in found if not asked or asked[unit.question] not in steps]
+    kept = [
+        unit for question, group in {given.query: rest, **groups}.items() if group for unit in _about(group, question)
+    ]
+    kept = kept[:MOST_UNITS]
     if any(listed("latest").search(question) for question in (*given.questions, given.query)):
         kept.sort(key=lambda unit: max(fact.published or "" for fact in unit.facts), reverse=True)  # newest first
     disputes = clashes(kept)
@@ -240,12 +248,6 @@ def _telling(found: Sequence[MergedQuotation]) -> list[MergedQuotation]:
     kept = [unit for unit in found if unit.score >= OF_THE_BEST * best[unit.question]]
     sides = {unit for clash in clashes(found) if any(unit in kept for unit in clash) for unit in clash}
     return [unit for unit in found if unit in kept or unit in sides]
-
-
-def _asked(given: SectionInput) -> str:
-    """What its documents must be about: the further step that it is, else what the whole report was asked."""
-    first = given.questions[0] if given.questions else given.title
-    return first if is_topic(first) else given.query
 
 
 def _about(found: Sequence[MergedQuotation], question: str) -> list[MergedQuotation]:

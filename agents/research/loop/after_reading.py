@@ -9,16 +9,18 @@ from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding
 from agents.contracts.frozen import Said
 from agents.contracts.plan import Leaf, Node
-from agents.contracts.sources import Candidate, SourceCard
+from agents.contracts.sources import Candidate, RejectedSource, SourceCard
 from agents.contracts.verification import Claim
-from agents.offline.questions import parts_of
+from agents.offline.questions import about, parts_of
 from agents.research.challenge import claim_ledger as ledger
-from agents.research.reading.answering import is_about
+from agents.research.reading.answering import is_about, told_by, wanted_by
+from agents.research.reading.leaf import READ_FOR_NOTHING
 from agents.research.reading.searching import Setting
 from agents.research.reading.shortlisting import fed
 
 MOVED = frozenset({"qualified", "contested", "refuted"})
 """Verdicts that a section has to agree with."""
+LEADS_NOWHERE = "what it read answers nothing that was asked"
 FOR_OTHERS = "what it read answers questions of the sections beside it"
 
 
@@ -43,6 +45,48 @@ def shared_out(findings: Sequence[Finding], questions: Mapping[str, tuple[str, .
         if not facts[path]:
             facts[path] = {fact.id: fact for fact in read.values() if _is_about(fact, cards[fact.source_id], own)}
     return [_with(one, tuple(facts[one.path].values()), cards) for one in findings]
+
+
+def brought_home(findings: Sequence[Finding], before: int) -> list[Finding]:
+    """Give the planned leaves of a lookup what later rounds found, so far as it answers their questions or leads there.
+
+    A further step has no section of its own: nobody asked for what it is called.
+    """
+    planned = [one for one in findings if one.role == "leaf" and not one.is_later]
+    steps = [one for one in findings[before:] if one.role == "leaf" and one.is_later and not one.ended]
+    if not planned:
+        return list(findings)
+    cards = {card.id: card for one in findings for card in one.sources}
+    facts = {fact.id: fact for one in (*planned, *steps) for fact in one.facts}
+    found = {fact.id for one in steps for fact in one.facts}
+    named = {fact.id for one in steps for fact in one.facts if _follows(fact, cards[fact.source_id], one.asked)}
+    told, home = told_by(facts.values(), cards.values()), dict[str, Finding]()
+    for one in planned:
+        own = {fact.id for fact in one.facts}
+        wanted = named | wanted_by(one.asked, [row for row in told if row.fact in own | found])
+        more = tuple(facts[name] for name in facts if name in found & wanted and name not in own)
+        home[one.path] = _with(one, (*one.facts, *more), cards)
+    at_home = {fact.id for one in home.values() for fact in one.facts}
+    return [home.get(one.path, _left(one, at_home) if one in steps else one) for one in findings]
+
+
+def _follows(fact: Fact, card: SourceCard, asked: Sequence[str]) -> bool:
+    """Tell words that speak of the name which a further step follows, and of what is still to be said of it."""
+    steps = [step for question in asked if (step := about(question))]
+    return any(is_about(step, f"{fact.heading} {fact.quote}", card.title) for step in steps)
+
+
+def _left(step: Finding, at_home: Container[str]) -> Finding:
+    """Give a further step without its facts; one that brought nothing that is used says so, and what it read."""
+    idle = {one.id: one for one in step.sources}
+    for fact in step.facts:
+        if fact.id in at_home:
+            idle.pop(fact.source_id, None)
+    unused = (RejectedSource(url=one.url, title=one.title, reason=READ_FOR_NOTHING, read=True) for one in idle.values())
+    update: dict[str, object] = {"facts": (), "sources": (), "rejected": (*step.rejected, *unused)}
+    if step.facts and not any(fact.id in at_home for fact in step.facts):
+        update |= {"status": "empty", "note": Said(LEADS_NOWHERE)}
+    return step.model_copy(update=update)
 
 
 def _is_about(fact: Fact, card: SourceCard, questions: Sequence[str]) -> bool:

@@ -26,7 +26,7 @@ async def run_node(context: RunContext, ctx: Ctx, given: NodeGiven) -> Finding:
     for phase in node.phases:
         if not await went.phase(phase):
             break
-    await went.write()
+    await went.write(last=True)
     findings = tuple(went.findings)
     status, note = graded(findings)
     markdown, problems = "", tuple(went.problems)

@@ -30,6 +30,7 @@ from agents.core.port import Ctx, computed, together
 from agents.core.time_policy import round_limits
 from agents.offline.judgements import all_are_silent
 from agents.offline.judgements import reflect as steps_of
+from agents.offline.questions import asks_for_facts
 from agents.research.loop import after_reading as between
 from agents.research.loop import loop_decision as rules
 from agents.research.loop.branch_retry import Again, ended
@@ -85,6 +86,8 @@ class Rounds:
         """What stands around the sections, where it was made beside the last of them."""
         self._claims: tuple[Claim, ...] = ()
         self._read_before = 0  # sources, before the phase
+        self._is_lookup, self._waits = asks_for_facts(given.setting.query), False
+        """The sections of a lookup wait while more may be read: what later rounds find belongs to them."""
         self._settled: set[str] = set()
         """Paths of leaves whose section was written, or is not wanted."""
 
@@ -167,6 +170,8 @@ class Rounds:
         read = self.findings[before:]
         asked = {one.path: sub_questions(of.leaf) for one in read if (of := self._leaf(one)) and of.beside}
         self.findings[before:] = between.shared_out(read, asked)
+        if number > 1 and self._is_lookup:
+            self.findings = between.brought_home(self.findings, before)
         self._tell_empty()
         new = tuple(self.findings[before:])
         said = "\n".join(fact.statement for fact in rules.facts_of(new))
@@ -186,7 +191,8 @@ class Rounds:
         ends = (in_phase >= max_rounds or after.met) and following is None
         lacking = (after if following is None or not after.met else self._stands(following)).missing
         asking = None if ends or await self._was_asked(number) else self._asking(lacking, number, max_rounds, dispatch)
-        if following is None:
+        self._waits = self._is_lookup and asking is not None
+        if following is None and not self._waits:
             # A section needs no more than its own facts, and the reflection no sections.
             _, self._reflection = await together(self.write(), self._end(asking, lacking, number, may_close=True))
         else:
@@ -251,8 +257,10 @@ class Rounds:
     def _leaf(self, finding: Finding) -> LeafGiven | None:
         return self._leaves.get(place(finding.path))
 
-    async def write(self) -> None:
+    async def write(self, *, last: bool = False) -> None:
         """Write the sections of the leaves that were read and have none yet, side by side."""
+        if self._waits and not last:
+            return
         waiting = {
             f"{one.path.removeprefix(self.ctx.path + '/')}/section": (one, leaf)
             for one in self.findings

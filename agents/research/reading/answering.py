@@ -294,16 +294,9 @@ Row = tuple[str, str, str, str]
 """Words, title and head of their document, and what tells independent sources apart."""
 
 
-def each_name(question: reader.Question) -> tuple[reader.Question, ...]:
-    """Take a question about two things apart: it wants an answer about each of them. Any other stays as it is."""
-    if question.kind not in reader.PAIRED or len(question.names) < 2:
-        return (question,)
-    return tuple(replace(question, names=(name,)) for name in question.names)
-
-
 def settled_by(question: reader.Question, rows: Sequence[Row]) -> int:
     """Count the sources whose words answer a question; one that asks about two things needs an answer for each."""
-    if len(apart := each_name(question)) > 1:
+    if len(apart := reader.each_name(question)) > 1:
         return min(settled_by(one, rows) for one in apart)
     return len({source for quote, title, head, source in rows if answers(question, quote, title, head)})
 
@@ -346,7 +339,7 @@ def beside_the_point(questions: Sequence[str], rows: Sequence[Told]) -> frozense
     what is asked about; the next step that such words name; and what speaks of most that is asked. Where none of this is
     there, nothing is beside the point.
     """
-    wanted = {question: _wanted(question, rows) for question in questions}
+    wanted = {question: wanted_by((question,), rows) for question in questions}
     every = frozenset().union(*wanted.values())
     return frozenset(row.fact for row in rows if wanted.get(row.topic) and row.fact not in every)
 
@@ -362,11 +355,12 @@ def _most_alike(question: str, rows: Sequence[Told]) -> list[Told]:
     return [row for row in rows if row.title in best]
 
 
-def _wanted(question: str, rows: Sequence[Told]) -> frozenset[str]:
+def wanted_by(questions: Sequence[str], rows: Sequence[Told]) -> frozenset[str]:
+    """Name the facts that answer questions for facts, that lead there, or that come near."""
     wanted: set[str] = set()
-    for part in (one for whole in reader.parts_of(question) for one in each_name(whole)):
+    for part in (one for text in questions for whole in reader.parts_of(text) for one in reader.each_name(whole)):
         alike = [row for row in rows if reader.is_called(part, row.title)]
-        called = _most_alike(question, alike)
+        called = _most_alike(part.text, alike)
         namesakes = {row.title for row in alike} - {row.title for row in called}
         others = [row for row in rows if row.title not in namesakes]
         good = [row for row in rows if answers(part, row.quote, row.title, row.head, above=row.above)]
@@ -420,7 +414,7 @@ def answer_of(part: reader.Question, rows: Sequence[Told]) -> tuple[AnswerStatus
 
 @lru_cache(512)  # asked of the same facts by each gate of a round, at the end, and for the report
 def _answer_of(part: reader.Question, rows: Sequence[Told]) -> tuple[AnswerStatus, list[Told]]:
-    if len(apart := each_name(part)) > 1:
+    if len(apart := reader.each_name(part)) > 1:
         each = [answer_of(one, rows) for one in apart]
         statuses = {status for status, _ in each}
         return (statuses.pop() if len(statuses) == 1 else "partly"), [

@@ -28,9 +28,9 @@ from agents.contracts.frozen import Frozen, Text, digest
 from agents.contracts.sources import HEAD_CHARS, SentenceSpan, Source
 from agents.nlp.lang import spans
 from agents.nlp.tokens import language_of
-from agents.offline.questions import Question, asks_for_facts, is_called, is_named, parts_of
+from agents.offline.questions import Question, asks_for_facts, each_name, is_called, is_named, parts_of
 from agents.offline.ranking import is_heading, leans, orders_a_machine
-from agents.research.reading.answering import answers, each_name, is_about
+from agents.research.reading.answering import answers, is_about
 from agents.research.reading.searching import LeafGiven, sub_questions
 from agents.verify.checks import carried
 from agents.verify.quotes import find_quote

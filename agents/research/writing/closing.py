@@ -16,7 +16,7 @@ from agents.core.errors import StepFailed
 from agents.core.events import JobChanged
 from agents.core.port import Ctx, computed, together
 from agents.core.time_policy import FRAME_SHARE, REFLECTION_SHARE
-from agents.offline.questions import Question, parts_of, plain_words, points, read_alone
+from agents.offline.questions import Question, asks_for_facts, parts_of, plain_words, points, read_alone
 from agents.offline.terms import listed
 from agents.research.challenge.challenge import Challenged, ChallengeGiven, not_checked
 from agents.research.loop.after_reading import MOVED, at_hand, verdict_line
@@ -30,7 +30,7 @@ from agents.search.searcher import CircuitBreaker
 
 MOST_ANSWERING = 2
 """Facts for each answered part of the question that the last writer is shown in any case: the answer, and the step before."""
-SHORT_SECTION = 80
+SHORT_SECTION, SHORT_LOOKUP = 80, 160
 """Words up to which the only section of a report is its summary: nobody is asked to say the same again."""
 
 
@@ -177,7 +177,8 @@ async def write_frame(
 def only_section(findings: tuple[Finding, ...], brief: Brief) -> Frame | None:
     """Make the frame of a report that is one short section; None for any other."""
     written = [part for part in parts_in(findings) if part.markdown]
-    if len(written) != 1 or len(written[0].markdown.split()) > SHORT_SECTION:
+    most = SHORT_LOOKUP if asks_for_facts(brief.question) else SHORT_SECTION
+    if len(written) != 1 or len(written[0].markdown.split()) > most:
         return None
     title = brief.queries[0].text if len(brief.queries) == 1 else brief.question
     return Frame(title=title.rstrip(" ?？"), summary=written[0].markdown, insight="", conclusion="", open_questions=())

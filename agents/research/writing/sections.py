@@ -20,11 +20,11 @@ from agents.core.events import SectionDraft, SectionWritten
 from agents.core.port import Ctx, computed
 from agents.core.role import RoleAnswer
 from agents.nlp.tokens import language_of
-from agents.offline.questions import asks_for_facts, parts_of
+from agents.offline.questions import asks_for_facts, each_name, parts_of
 from agents.report.carriers import Carrier, Carriers
 from agents.report.parse_body import parse
 from agents.report.write_markdown import markdown_of
-from agents.research.reading.answering import answer_of, answers, each_name, told_by
+from agents.research.reading.answering import answer_of, answers, told_by
 from agents.research.reading.leaf import SHORTENED, graded, kept, spent, stopped_with
 from agents.research.reading.searching import LeafGiven, sub_questions, teller
 from agents.research.reading.shortlisting import turns
