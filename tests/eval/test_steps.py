@@ -114,6 +114,8 @@ BANDS = "Which band was formed first, The Ostrels or Circus Tesk, and who founde
         (BANDS, ("The Ostrels", "Circus Tesk"), True),
         (BANDS, ("The Ostrels", "Maro Tesk"), False),
         (CHAIN, ("Ostrel Lighthouse",), False),
+        ("Which plant is larger, the Ostrel or the Tesk?", ("Ostrel", "Tesk"), True),
+        ("Which plant is larger, the Ostrel or the Tesk?", ("Ostrel", "Tesk maritima"), False),
         ("Who is the wife of the founder of The Ostrels, and who is that of Circus Tesk?", ("The Ostrels", "Circus Tesk"), False),
     ],
 )  # fmt: skip
@@ -163,6 +165,19 @@ def section(*facts: NumberedFact) -> str:
     return write_section(
         SectionInput(query=asked, title="Lit", objective=asked, questions=(asked,), facts=facts, language="en")
     ).markdown
+
+
+def test_a_further_step_is_told_in_the_section_of_its_question_by_what_is_about_its_name() -> None:
+    step = "Maro Tesk: town born"
+    facts = (
+        fact(1, "Bellin Lighthouse", "The Bellin Lighthouse was designed by Maro Tesk and first lit in 1902."),
+        fact(2, "Maro Tesk", "Maro Tesk was born in the town of Sarn.").model_copy(update={"topic": step}),
+        fact(3, "Sarn", "The town of Sarn has a harbour.").model_copy(update={"topic": step}),
+    )
+    written = section(*facts)
+
+    assert written.index("[f1]") < written.index("[f2]")
+    assert "[f3]" not in written
 
 
 def test_documents_named_for_the_subject_are_quoted_and_those_beside_it_are_not() -> None:

@@ -9,7 +9,7 @@ from agents.contracts.contract import Brief, PaceSeen, Query, ScopingInput, Scop
 from agents.contracts.fact import Extraction, ExtractionInput, NumberedSentence, PointedFact, ShownSource
 from agents.contracts.finding import Frame, FrameInput, NumberedFact, Section, SectionInput
 from agents.contracts.frozen import digest
-from agents.contracts.plan import PlanningInput
+from agents.contracts.plan import PlanningInput, ReflectionResponse
 from agents.contracts.report import Actual
 from agents.contracts.sources import CorpusSurvey, Source
 from agents.contracts.verification import Challenge, StanceInput
@@ -397,6 +397,39 @@ async def test_a_report_of_one_short_section_is_its_own_summary_and_nobody_is_as
     assert not [request for request in work.model.asked if request.role == "synthesizer" and request.gives is Frame]
     assert "1997" in report.markdown.split("## ")[0]
     assert report.markdown.split("## References")[0].count("formed in 1997") == 1
+
+
+STEPS = {
+    "https://ostrel.example/": ("Ostrel Lighthouse", "The Ostrel Lighthouse was designed by the engineer Maro Tesk."),
+    "https://tesk.example/": ("Maro Tesk", "Maro Tesk was born in the town of Bellin in 1841."),
+    "https://kell.example/": ("Kell Tower", "The Kell Tower was paid for by a brewer of Sarn."),
+}
+
+
+async def test_what_a_further_step_of_a_lookup_finds_stands_in_the_section_of_its_question(bench):
+    asked = "In which town was the engineer who designed the Ostrel Lighthouse born?"
+    one = BRIEF.model_copy(update={"question": asked, "queries": (QUERY.model_copy(update={"text": asked}),)})
+    wanted = iter([("Maro Tesk: town born", "Sarn: engineer born")])
+
+    def reflector(request):
+        queries = next(wanted, ())
+        return ReflectionResponse(sufficient=not queries, confidence=0.5, gaps=queries, new_queries=queries)
+
+    plans = {asked: tree(leaf("Birth", asked), claims=())}
+    means = Means(loop=LoopSettings(read_together=True))
+    work = bench(working_model(plans, reflector=reflector), searcher=ScriptedSearcher(STEPS), means=means)
+    outcome = await work.run(one)
+    report = build("a" * 32, outcome, Actual(), engine="scripted", reasons=True)
+    written = [request for request in work.model.asked if request.role == "synthesizer"]
+    later = [part for part in outcome.findings[0].walk() if part.is_later]
+
+    assert len(written) == 1  # one section, when all was read; nothing beside it
+    assert cited(report) == {"Ostrel Lighthouse", "Maro Tesk"}
+    assert "town of Bellin" in report.markdown.split("## ")[0]
+    assert not any(part.facts or part.markdown for part in later)
+    assert "Maro Tesk: town born" not in report.markdown.split("## References")[0]
+    assert "1 new facts" in report.rounds_log[-1].delta
+    assert status(report)[asked] == "answered"
 
 
 async def test_a_lookup_that_found_one_fact_asks_no_writer_to_say_it_again(bench):

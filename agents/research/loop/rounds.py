@@ -170,8 +170,6 @@ class Rounds:
         read = self.findings[before:]
         asked = {one.path: sub_questions(of.leaf) for one in read if (of := self._leaf(one)) and of.beside}
         self.findings[before:] = between.shared_out(read, asked)
-        if number > 1 and self._is_lookup:
-            self.findings = between.brought_home(self.findings, before)
         self._tell_empty()
         new = tuple(self.findings[before:])
         said = "\n".join(fact.statement for fact in rules.facts_of(new))
@@ -186,6 +184,8 @@ class Rounds:
         if not adopted:
             self.findings[before:] = rules.unused(new)
             self._settled |= {one.path for one in new}
+        elif number > 1 and self._is_lookup:
+            self.findings = between.brought_home(self.findings, before)
         following = self._unmet_after(phase) if number < self.loop.max_rounds else None
         # The next phase works on what the reflection asks for.
         ends = (in_phase >= max_rounds or after.met) and following is None
