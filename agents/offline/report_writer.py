@@ -210,9 +210,9 @@ def write_section(given: SectionInput) -> Section:
         return Section(markdown=first_words(given.facts[0]))
     # The documents of a further step must be about that, all others about what the whole report was asked.
     groups = {question: [unit for unit in found if asked[unit.question] == question] for question in steps}
-    rest = [unit for unit in found if not asked or asked[unit.question] not in steps]
+    others = [unit for unit in found if not asked or asked[unit.question] not in steps]
     kept = [
-        unit for question, group in {given.query: rest, **groups}.items() if group for unit in _about(group, question)
+        unit for question, group in {given.query: others, **groups}.items() if group for unit in _about(group, question)
     ]
     kept = kept[:MOST_UNITS]
     if any(listed("latest").search(question) for question in (*given.questions, given.query)):
