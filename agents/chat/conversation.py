@@ -255,7 +255,7 @@ class Conversation(RunTalk):
         before, draft = self.state.scope, self.state.draft
         started = before if begun or before.question else self._begun()
         heard, turn = await self.team.scope(started, checked(text), self.on_text)
-        scope = in_language(heard, self.preferences)
+        scope = in_language(heard, self.preferences, started)
         if draft is not None and base_language(heard.language) == report_language("", language_of(text, asked=True)):
             scope = scope.model_copy(update={"language": before.language})  # the talk's, not one that is asked for
         if scope.stood_in and scope.stood_in != before.stood_in:

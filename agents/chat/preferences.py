@@ -112,9 +112,9 @@ def preferred(scope: ScopingState, given: Preferences) -> ScopingState:
     return scope.model_copy(update={**begun, "models": given.models, "preset": preset})
 
 
-def in_language(scope: ScopingState, given: Preferences) -> ScopingState:
-    """Write in the language the user set, whatever the question is asked in."""
-    if given.language is None:
+def in_language(scope: ScopingState, given: Preferences, before: ScopingState) -> ScopingState:
+    """Write in the language the user set, whatever the question is asked in, until the talk asks for another one."""
+    if given.language is None or (before.question and "language" not in before.preset):
         return scope
     return scope.model_copy(update={"language": given.language, "preset": (*scope.preset, "language")})
 

@@ -208,14 +208,18 @@ class Worker:
         else:
             job.run.emit("job#ended", JobChanged(status="done", stage="completed"))
 
-    def _stay(self, job: Job, earlier: ReportDocument, why: str) -> None:
-        """End as it ended before, with the report that there was: what was gathered is not lost by a later failure."""
+    def _stay(self, job: Job, earlier: ReportDocument, why: str, *, outside: bool = False) -> None:
+        """End as it ended before, with the report that there was: what was gathered is not lost by a later failure.
+
+        `outside` where somebody else than the job ends it.
+        """
         job.report = earlier
-        job.run.emit(f"job#stays~{job.run.attempt}", Noted(text=Said("{why} The earlier report stays.", why=why)))
+        tell = job.run.announce if outside else job.run.emit
+        tell(f"job#stays~{job.run.attempt}", Noted(text=Said("{why} The earlier report stays.", why=why)))
         done = JobChanged(status="done", stage="completed")
         changes = (one.event for one in reversed(job.run.events) if isinstance(one.event, JobChanged))
         last = next((one for one in changes if one.status in OVER or one.blocked_reason == "needs_rework"), done)
-        job.run.emit("job#ended", last if last.status == "blocked" else done)
+        tell("job#ended", last if last.status == "blocked" else done)
 
     async def save(self, job: Job, outcome: Outcome, document: ReportDocument) -> None:
         rows = tables.rows_of(job.id, job.run.attempt, outcome, document)
@@ -262,10 +266,14 @@ class Worker:
                 raise BadRequest("Nothing to do: this job is {status}.", status=job.status)
 
     async def cancel(self, job: Job) -> None:
-        """Cut a job off with everything it has running."""
-        run = job.run
-        stopped = JobChanged(status="cancelled", stage=job.stage, note="Stopped.")
-        run.announce(f"job#cancelled~{run.attempt}", stopped)
+        """Cut a job off with everything it has running; one that is done anew keeps the report that it has."""
+        run, note = job.run, "Stopped."
+        earlier = await self.store.report(job.id) if run.again else None
+        if earlier is not None:
+            self._stay(job, earlier, note, outside=True)
+        else:
+            stopped = JobChanged(status="cancelled", stage=job.stage, note=note)
+            run.announce(f"job#cancelled~{run.attempt}", stopped)
         run.halt()
         await self.writer.flush()
         await self.engine.cancel(job.id, run.attempt)

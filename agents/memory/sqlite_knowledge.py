@@ -8,6 +8,7 @@ import asyncio
 import json
 import sqlite3
 import threading
+import time
 import zlib
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,7 +32,7 @@ LAYOUT = 1  # raised when the tables change; a file of another layout is left al
 _LOOKED_AT = 2_500  # rows whose words are weighed: the rarest words of a question until they come to so many
 _RANKED = 300  # of them, those that are held against a wide filter
 _SCANNED = 5_000  # rows up to which a filter goes first and every direction behind it is compared
-_BUSY_S = 10.0
+_BUSY_S, _SWITCHES = 10.0, 20
 
 _TABLES = Path(__file__).with_name("embedded.sql").read_text("utf-8")
 _PUT = """
@@ -247,11 +248,24 @@ def _bound(values: Mapping[str, object]) -> dict[str, object]:
     return {name: json.dumps(value) if isinstance(value, list) else value for name, value in values.items()}
 
 
+def _log_ahead(db: sqlite3.Connection) -> None:
+    """Switch a file to its log; where two programs begin it at once, SQLite turns one of them away without waiting."""
+    for tries_left in reversed(range(_SWITCHES)):
+        try:
+            db.execute("pragma journal_mode = wal")
+            return
+        except sqlite3.OperationalError:
+            if not tries_left:
+                raise
+            time.sleep(0.05)
+
+
 def _connected(path: Path, owner: str) -> sqlite3.Connection:
     """Open a user's file, or begin it; one of another program, layout or user is left as it is."""
     db = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
     try:
-        for pragma in ("journal_mode = wal", "synchronous = normal", "mmap_size = 268435456"):
+        _log_ahead(db)
+        for pragma in ("synchronous = normal", "mmap_size = 268435456"):
             db.execute(f"pragma {pragma}")
         db.execute("begin immediate")
         (application,), (layout,) = (

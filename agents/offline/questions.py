@@ -355,10 +355,17 @@ def _stems_of(text: str) -> frozenset[str]:
 def asks_for_facts(question: str) -> bool:
     """Tell a question, in one part or a few, each for a fact about something with a name: it needs no plan but itself.
 
-    `What do the figures show?` asks for what there is, not for a fact.
+    `What do the figures show?` asks for what there is, not for a fact; `Which of the two was larger?` for one.
     """
     parts = parts_of(question)
     bounded = len(question) <= LONGEST_LOOKUP and len(parts) <= MOST_PARTS
+    if (
+        len(parts) == 1
+        and not parts[0].names
+        and listed("which").search(question)
+        and listed("of_some").search(question)
+    ):
+        return bounded
     return bounded and all(part.names and (part.kind in LOOKUPS | PAIRED or _is_one(part.text)) for part in parts)
 
 

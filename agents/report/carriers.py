@@ -46,6 +46,18 @@ def _is_prose(block: Block, following: Block) -> bool:
     return _announces(following) or (isinstance(following, Paragraph) and not styled)
 
 
+def without_announcements(whole: Iterable[Block | None]) -> tuple[Block, ...]:
+    """Leave out what only announces something that was left out (None), or never written."""
+    blocks: list[Block] = []
+    gone = True
+    for block in reversed([*whole]):
+        announces_nothing = block is not None and _announces(block) and (gone or _is_prose(block, blocks[0]))
+        if block is not None and not announces_nothing:
+            blocks.insert(0, block)
+        gone = block is None or announces_nothing or isinstance(block, Heading)
+    return tuple(blocks)
+
+
 class Carriers:
     """Finds the facts that carry a sentence, among those that its writer was shown."""
 
@@ -83,15 +95,7 @@ class Carriers:
         whole = (
             self._rows(left) if isinstance(left, Table) else left for one in each for left in one.blocks or (None,)
         )
-        blocks: list[Block] = []
-        gone = True
-        for block in reversed([*whole]):
-            # What only announces something that was left out, or never written, goes with it.
-            announces_nothing = block is not None and _announces(block) and (gone or _is_prose(block, blocks[0]))
-            if block is not None and not announces_nothing:
-                blocks.insert(0, block)
-            gone = block is None or announces_nothing or isinstance(block, Heading)
-        return Body(blocks=tuple(blocks))
+        return Body(blocks=without_announcements(whole))
 
     def _is_misplaced(self, one: Sentence, facts: Sequence[str], told: Sequence[Sentence]) -> bool:
         """Tell a sentence that goes on about what stands before it, by the words of a source on something else."""

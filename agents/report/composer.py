@@ -14,6 +14,7 @@ from agents.contracts.report import Quote, Reference
 from agents.contracts.sources import SourceCard
 from agents.contracts.verification import SentenceCheck
 from agents.nlp.tokens import content_words
+from agents.report.carriers import without_announcements
 from agents.report.cut_sentences import Glyph, joined, sentences
 from agents.report.escaping import capped, settled
 from agents.report.parse_body import parse
@@ -100,9 +101,12 @@ class Composer:
     def prose(self, prose: str | b.Body, *, level: int | None = None) -> None:
         """Put prose that cites facts, without what stands above in the same words; headings begin at `level`, None drops them."""
         self._dropped = False
-        for block in self.read(prose, level).blocks:
-            put = b.Body(blocks=(block,)).changed(lambda one, of=block: self._put(one, of))  # type: ignore[misc]
-            self.blocks += map(_labelled, put.blocks)
+        put = (
+            b.Body(blocks=(block,)).changed(lambda one, of=block: self._put(one, of))  # type: ignore[misc]
+            for block in self.read(prose, level).blocks
+        )
+        whole = (block for one in put for block in one.blocks or (None,))
+        self.blocks += map(_labelled, without_announcements(whole))
 
     def own(self, *blocks: b.Block) -> None:
         """Put what code says about the research itself: exempt from citing."""

@@ -229,7 +229,8 @@ class _Report:
             composer.heading(level, node.title)
         if prose:
             start = len(composer.blocks)
-            composer.prose(prose, level=level + 1)
+            if self.frame is None or node.markdown != self.frame.summary:  # else it stands above, all of it
+                composer.prose(prose, level=level + 1)
             composer.own(*self._other_side(start))
             if any(one.section in ("", node.title) and one.status != "answered" for one in self.truth.answers):
                 composer.own(*self._near(node, most=NEAR_BESIDE))

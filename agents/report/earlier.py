@@ -24,6 +24,7 @@ MOST_SHOWN = 8
 
 def earlier_of(document: ReportDocument, sources: Mapping[str, SourceCard], use: EarlierUse) -> Earlier:
     """Take over what a report cites: facts with their sources, of all `sources` that its job read, and its claims."""
+    date = (document.methodology.actual.started_at or "")[:10]
     quoted = {
         quote.fact_id: Fact(
             id=quote.fact_id,
@@ -33,6 +34,7 @@ def earlier_of(document: ReportDocument, sources: Mapping[str, SourceCard], use:
             start=quote.start,
             end=quote.end,
             confidence=QUOTED_BEFORE,
+            known_since=reference.known_since or date,
         )
         for reference in document.references
         if reference.source_id in sources
@@ -42,7 +44,7 @@ def earlier_of(document: ReportDocument, sources: Mapping[str, SourceCard], use:
     return Earlier(
         use=use,
         job_id=document.job_id,
-        date=(document.methodology.actual.started_at or "")[:10],
+        date=date,
         claims=document.claims,
         facts=tuple(quoted.values()),
         sources=tuple(cards.values()),

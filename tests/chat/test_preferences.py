@@ -74,6 +74,16 @@ async def test_what_is_said_in_the_talk_wins_and_is_no_setting_any_more(team):
     assert set(shown.scope.preset) == {"depth", "language"}
 
 
+async def test_a_language_that_the_talk_asks_for_stays_though_another_is_set(team):
+    talker = talker_with(team, **SET)
+    await contract(talker)
+    assert (await contract(talker, "in English please")).contract.brief.language == "en"
+
+    shown = await contract(talker, QUESTION.replace("?", " since 2020?"))
+
+    assert shown.contract.brief.language == "en"
+
+
 async def test_an_option_of_the_command_wins_even_where_it_is_the_usual(team):
     talker = talker_with(team, **SET)
 

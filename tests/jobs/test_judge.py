@@ -34,7 +34,7 @@ class Section(Charged):
 def judged(verdicts, made, second=""):
     """A job that reads once, writes, and is judged; each writing gets the next verdict.
 
-    The second one breaks off, fails to write, or has another model write, where that is said.
+    The second one breaks off, fails to write, has another model write, or comes to no end, where that is said.
     """
 
     async def say(text):
@@ -43,6 +43,8 @@ def judged(verdicts, made, second=""):
 
     async def write():
         made.append("written")
+        if second == "waits" and made.count("written") == 2:
+            await asyncio.sleep(60)
         stands_in = second == "stands in" and made.count("written") == 2
         return Section(usage=Usage(calls=1, tokens_in=10), stood_in_for="big/model" if stands_in else "")
 
@@ -129,6 +131,24 @@ async def test_a_rework_whose_writing_fails_leaves_the_report_and_its_hold_and_a
         await kept.ended(again, 30)
         assert (again.status, made.count("written"), again.summary().tokens) == ("done", 3, 30)
         assert await kept.jobs.report(job.id) != earlier
+
+
+@pytest.mark.parametrize("verdict", ["approve", "request_changes"])
+async def test_a_restart_that_is_stopped_leaves_the_report_that_there_was_and_its_end(tmp_path, verdict):
+    made = []
+    async with opened(tmp_path, judged([verdict, "approve"], made, "waits")) as kept:
+        job = await kept.start(owner="ann")
+        await until(lambda: job.status in {"done", "blocked"} and job.ended.is_set(), 30)
+        status, earlier = job.status, await kept.jobs.report(job.id)
+        again = await kept.jobs.order(job, "rework")
+        await until(lambda: made.count("written") == 2, 30)
+        kept.jobs.stop(again)
+        await until(lambda: again.ended.is_set(), 30)
+        assert (again.status, again.report) == (status, earlier)
+        assert "Stopped. The earlier report stays." in [str(getattr(one.event, "text", "")) for one in again.run.events]
+    async with opened(tmp_path, judged([verdict, "approve"], made, "waits")) as kept:
+        assert (await kept.jobs.find(job.id, "ann")).status == status
+    assert made.count("written") == 2
 
 
 async def test_a_rework_that_a_round_sees_before_it_is_entered_is_still_done_anew(tmp_path, url):

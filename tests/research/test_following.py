@@ -32,6 +32,22 @@ async def test_a_run_that_goes_on_takes_over_only_what_its_own_contract_allows(b
     assert page not in await leaf(None, given.model_copy(update={"setting": without}))
 
 
+async def test_what_is_taken_over_from_an_earlier_report_says_since_when_it_is_known(bench):
+    outcome = await bench().run()
+    actual = Actual(started_at="2026-11-01T10:00:00+00:00")
+    document = build("a" * 32, outcome, actual, engine="scripted", reasons=True)
+    cards = {card.id: card for card in outcome.findings[0].all_sources()}
+    old = {one.source_id: "2026-10-01" for one in document.references[:1]}
+    references = tuple(
+        one.model_copy(update={"known_since": old.get(one.source_id, "")}) for one in document.references
+    )
+
+    taken = earlier_of(document.model_copy(update={"references": references}), cards, "continue")
+
+    assert {fact.known_since for fact in taken.facts if fact.source_id in old} == {"2026-10-01"}
+    assert {fact.known_since for fact in taken.facts if fact.source_id not in old} == {"2026-11-01"}
+
+
 async def test_a_question_that_the_report_knows_is_answered_with_its_own_numbers(bench):
     work, document = await report_of(bench)
     answer = await follow_up(work.context, document, "On how many days was the Orvane ferry line closed?")

@@ -373,6 +373,10 @@ def test_a_question_for_facts_about_what_it_names_is_told_from_one_that_wants_a_
     assert not asks_for_facts("How did rents in Vienna and Munich develop from 2015 to 2024, and what explains it?")
     assert not asks_for_facts("What do the figures of Kelwick show?")
     assert not asks_for_facts("Which methods restore seagrass in Tolven Bay best?")
+    assert asks_for_facts(
+        "Which of the two tornado outbreaks killed the most people?"
+    )  # of which two, only the user knows
+    assert not asks_for_facts("What do the figures of the two tornado outbreaks show?")
 
 
 async def test_one_of_two_is_compared_though_the_model_points_at_one(bench):
