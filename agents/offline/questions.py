@@ -359,12 +359,8 @@ def asks_for_facts(question: str) -> bool:
     """
     parts = parts_of(question)
     bounded = len(question) <= LONGEST_LOOKUP and len(parts) <= MOST_PARTS
-    if (
-        len(parts) == 1
-        and not parts[0].names
-        and listed("which").search(question)
-        and listed("of_some").search(question)
-    ):
+    asked = listed("which").search(question)
+    if asked and len(parts) == 1 and not parts[0].names and listed("of_some").match(question, asked.end() + 1):
         return bounded
     return bounded and all(part.names and (part.kind in LOOKUPS | PAIRED or _is_one(part.text)) for part in parts)
 
