@@ -47,8 +47,7 @@ def words(key: str, language: str | None = None) -> frozenset[str]:
 @cache
 def table(key: str, language: str) -> Mapping[str, Any]:
     """Give a table of a language; empty when it has none."""
-    found = _files().get(language, {}).get(key, {})
-    return dict(found)
+    return dict(_files().get(language, {}).get(key, {}))
 
 
 @cache
@@ -58,12 +57,9 @@ def rows(key: str, language: str = "common") -> tuple[tuple[str, ...], ...]:
 
 
 @cache
-def alternatives(key: str) -> str:
-    """Give the alternatives of a cue in all languages that part words by spaces, for use inside a pattern."""
-    return _alternatives(key, [language for language in _files() if language not in _UNPARTED])
-
-
-def _alternatives(key: str, chosen: Iterable[str]) -> str:
+def alternatives(key: str, *, unparted: bool = False) -> str:
+    """Give the alternatives of a cue in all languages that part words by spaces, or that do not, for use inside a pattern."""
+    chosen = [language for language in _files() if (language in _UNPARTED) == unparted]
     parts = (re.sub(r"\s*\n\s*", "", text(key, language)).strip("|") for language in chosen)
     return "|".join(part for part in parts if part)
 
@@ -71,7 +67,7 @@ def _alternatives(key: str, chosen: Iterable[str]) -> str:
 @cache
 def cue(key: str) -> re.Pattern[str]:
     """Give the pattern that finds a cue as whole words, in any language and case; anywhere in scripts without spaces."""
-    unparted = _alternatives(key, _UNPARTED)
+    unparted = alternatives(key, unparted=True)
     return re.compile(rf"\b(?:{alternatives(key)})\b" + (f"|{unparted}" if unparted else ""), re.IGNORECASE)
 
 
@@ -206,11 +202,8 @@ def _cuts(part: str) -> Iterable[int]:
 
 
 def _stripped(part: str, start: int, end: int) -> Span:
-    while start < end and part[start].isspace():
-        start += 1
-    while end > start and part[end - 1].isspace():
-        end -= 1
-    return start, end
+    held = part[start:end]
+    return end - len(held.lstrip()), start + len(held.rstrip())
 
 
 def _short(part: str, start: int, end: int) -> Iterator[Span]:

@@ -11,10 +11,9 @@ put candidates in order and must never decide whether one supports the other, or
 
 import math
 import sys
-import threading
 from array import array
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from operator import mul
 from zlib import crc32
 
@@ -89,8 +88,6 @@ MAX_PIECES = 400
 
 _LETTERS = 10 * MAX_PIECES  # of a text that are cut into pieces
 
-_lock = threading.Lock()
-
 
 class _Table:
     """The rows, read once and on first use: 1.8 MB."""
@@ -123,14 +120,7 @@ class _Table:
         return self._wide[place]
 
 
-@lru_cache(maxsize=1)
-def _loaded() -> _Table:
-    return _Table()
-
-
-def _table() -> _Table:
-    with _lock:  # searches run in threads, and the cache alone would let two of them read the files
-        return _loaded()
+_table = cache(_Table)
 
 
 @lru_cache(maxsize=4_096)  # a question is held beside every passage

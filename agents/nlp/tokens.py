@@ -11,7 +11,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Literal
 
 import snowballstemmer
 
@@ -37,7 +37,6 @@ _INVISIBLE = re.compile(
 _SPELLING = re.compile(
     "(?<=[\u0600-\u06ff\u0750-\u077f\u0900-\u0dff])[\u200c\u200d](?=[\u0600-\u06ff\u0750-\u077f\u0900-\u0dff])"
 )
-_KEPT_NON_JOINER, _KEPT_JOINER = "\ue0f0", "\ue0f1"
 # With halves of surrogate pairs and the numbers that are no characters: XML and UTF-8 know neither.
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f\x80-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 _NEW_LINE = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
@@ -76,10 +75,7 @@ def visible(text: str) -> str:
     text = _NEW_LINE.sub("\n", text)
     if text.isascii():
         return _CONTROL.sub("", text)
-    if _INVISIBLE.search(text):
-        text = text.replace(_KEPT_NON_JOINER, "").replace(_KEPT_JOINER, "")
-        text = _SPELLING.sub(lambda m: _KEPT_NON_JOINER if m[0] == "\u200c" else _KEPT_JOINER, text)
-        text = _INVISIBLE.sub("", text).replace(_KEPT_NON_JOINER, "\u200c").replace(_KEPT_JOINER, "\u200d")
+    text = _INVISIBLE.sub(lambda one: one[0] if _SPELLING.match(one.string, one.start()) else "", text)
     text = _LIGATURE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
     return unicodedata.normalize("NFC", _CONTROL.sub("", text))
 
@@ -165,25 +161,17 @@ _SCRIPTS: tuple[tuple[str, str], ...] = (
 _LETTERS = {language: re.compile(f"[{letters}]") for language, letters in _SCRIPTS}
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
 _LATIN_WORD = re.compile(rf"(?:[^\W\d_]|[{MARKS}])+")
-_PERSIAN, _UKRAINIAN = re.compile("[پچژگ]"), re.compile("[іїєґ]")
+_NEIGHBOURS = {"ar": ("fa", re.compile("[پچژگ]")), "ru": ("uk", re.compile("[іїєґ]"))}
+"""Languages that write most of another's letters, and the letters that only they have."""
 CLEARLY, A_STOP_WORD = 3, 5
 """By how many stop words one language must be ahead where letters tell more; what one is worth beside the letters."""
-_TOLD_APART = {"no": "nb"} | {
-    one: one
-    for one in (
-        "ca da de en es fi fr hu id it nl pl pt ro sv tr vi cs "
-        "hr sr bs sl sk lt lv et is sq af gl eu sw tl ms cy ga mt az"
-    ).split()
-}
+_TOLD_APART = (
+    "no ca da de en es fi fr hu id it nl pl pt ro sv tr vi cs "
+    "hr sr bs sl sk lt lv et is sq af gl eu sw tl ms cy ga mt az"
+).split()
 """Languages in Latin letters that are told apart, by the names that the detector has for them: those of the second line, that
 no neighbour's is written in its place."""
-_LOADING = threading.Lock()
-_detectors: "list[LanguageIdentifier]" = []
 _LATIN_LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "sv", "pl", "cs", "tr")
-
-
-class _Stemmer(Protocol):
-    def stemWord(self, word: str) -> str: ...  # noqa: N802
 
 
 def pieces(text: str) -> Iterator[tuple[str, bool]]:
@@ -259,11 +247,7 @@ def stem(word: str, language: str = "en") -> str:
 
 
 _lock = threading.Lock()
-
-
-@cache
-def _stemmer(name: str) -> _Stemmer:
-    return cast("_Stemmer", snowballstemmer.stemmer(name))
+_stemmer = cache(snowballstemmer.stemmer)
 
 
 def _unaccented(word: str) -> str:
@@ -294,16 +278,9 @@ def _language_of(sample: str, care: Care) -> str:
         return "ja" if 10 * counts["ja"] > counts["zh"] else "zh"
     language, most = counts.most_common(1)[0]
     if most > latin / 2 and most:
-        return _relative(language, sample)
+        neighbour, own = _NEIGHBOURS.get(language, (language, _LATIN))
+        return neighbour if len(own.findall(sample)) > len(sample) / 100 else language
     return _latin_language(sample, care)
-
-
-def _relative(language: str, sample: str) -> str:
-    if language == "ar" and len(_PERSIAN.findall(sample)) > len(sample) / 100:
-        return "fa"
-    if language == "ru" and len(_UKRAINIAN.findall(sample)) > len(sample) / 100:
-        return "uk"
-    return language
 
 
 def _latin_language(sample: str, care: Care) -> str:
@@ -332,19 +309,17 @@ def _by_letters(sample: str, scores: Mapping[str, int]) -> str:
     a question in one of these (ten, where the detector knew no others and one stop word was enough).
     """
     best = max(_detector().rank(sample), key=lambda found: found[1] + A_STOP_WORD * scores.get(found[0], 0))
-    return _TOLD_APART[best[0]]
+    return "nb" if best[0] == "no" else best[0]
 
 
+@cache
 def _detector() -> "LanguageIdentifier":
     """Load the detector once; its model takes half a second, and most texts need no second look."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    with _LOADING:
-        if not _detectors:
-            made = LanguageIdentifier.from_model_file(MODEL_FILE)
-            made.set_languages([*_TOLD_APART])
-            _detectors.append(made)
-    return _detectors[0]
+    made = LanguageIdentifier.from_model_file(MODEL_FILE)
+    made.set_languages(_TOLD_APART)
+    return made
 
 
 @cache
