@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
@@ -77,7 +77,8 @@ def _carried(sentence: str, quotes: tuple[str, ...], language: str, context: tup
     source = _source(tuple(quote for quote in quotes if quote.strip()), language)
     if not source.units:
         return Support("unsupported", 0.0, (reason("nothing", language),))
-    said = _opening().sub("", sentence)
+    # Words that only say that there is a source are not held against it.
+    said = re.sub(rf"^\s*(?:{lang.alternatives('opening')})", "", sentence, flags=re.IGNORECASE)
     mine = read(said, language)
     if not mine.units:
         return Support("supported", 1.0, (reason("covered", language),))
@@ -165,12 +166,6 @@ def misplaced(sentence: str, before: str, sources: Sequence[tuple[str, str]], *,
 
 def _words_of(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"\w+", text.casefold()))
-
-
-@cache
-def _opening() -> re.Pattern[str]:
-    """Words that only say that there is a source."""
-    return re.compile(rf"^\s*(?:{lang.alternatives('opening')})", re.IGNORECASE)
 
 
 def _stands_whole(sentence: str, quote: str) -> bool:
@@ -314,7 +309,6 @@ def _rounded(value: float) -> float:
     return round(max(0.0, min(1.0, value)), 4)
 
 
-def names_in(text: str, language: str | None = None) -> frozenset[str]:
+def names_in(text: str, language: str) -> frozenset[str]:
     """Give the casefolded words of the names in `text`, as far as capitals and abbreviations tell."""
-    found = names(text, language or language_of(text))
-    return frozenset(word for name in found if name.sure for word in name.words)
+    return frozenset(word for name in names(text, language) if name.sure for word in name.words)

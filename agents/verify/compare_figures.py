@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
 from itertools import pairwise
 
 from agents.nlp import lang
-from agents.verify.dates import When, missing
+from agents.verify.dates import missing
 from agents.verify.figures import Figure, ends_with, same_slot
 from agents.verify.negation import root
 from agents.verify.parsed_text import Discrepancy, ParsedSentence, found
@@ -125,7 +124,8 @@ def _factors(
     mine: ParsedSentence, near: Sequence[ParsedSentence], context: float, language: str
 ) -> Iterator[Discrepancy]:
     """Hold "doubled", "tripled" and "halved" against two values of the source."""
-    for factor, pattern in _factor_words():
+    for value, words in lang.table("factors", "common").items():
+        factor, pattern = float(value), re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
         match = pattern.search(mine.text)
         if not match or any(pattern.search(unit.text) for unit in near):
             continue
@@ -143,12 +143,6 @@ def _factors(
             yield found("note", "computed", language, ours=match.group(), theirs=shown)
         elif context > 0:
             yield found("contradicted", "not_computed", language, ours=match.group(), theirs=shown)
-
-
-@cache
-def _factor_words() -> tuple[tuple[float, re.Pattern[str]], ...]:
-    table = lang.table("factors", "common")
-    return tuple((float(factor), re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for factor, words in table.items())
 
 
 def _shares(mine: ParsedSentence, near: Sequence[ParsedSentence], language: str) -> Iterator[Discrepancy]:
@@ -204,15 +198,11 @@ def compare_dates(
     for when in mine.whens:
         if not missing(when, theirs) or (when.month is None and {when.first, when.last} <= numbers):
             continue
-        rival = _other_time(when, mine.whens, beside)
+        kind = [other for other in beside if (when.years and other.years) or (when.month and other.month)]
+        rival = next(
+            (one for one in kind if not any(own.same_year(one) and own.same_day(one) for own in mine.whens)), None
+        )
         if rival and context >= SAME_CONTEXT:
             yield found("contradicted", "other", language, ours=when.shown, theirs=rival.shown)
         else:
             yield found("unsupported", "date_missing", language, ours=when.shown)
-
-
-def _other_time(when: When, mine: Sequence[When], beside: Sequence[When]) -> When | None:
-    kind = [other for other in beside if (when.years and other.years) or (when.month and other.month)]
-    return next(
-        (other for other in kind if not any(one.same_year(other) and one.same_day(other) for one in mine)), None
-    )

@@ -103,7 +103,7 @@ def substitutions(mine: ParsedSentence, theirs: ParsedSentence, language: str) -
         The share of the sentence's words that stand in the source in the same order, and what was put for what: a name
         for another, a number for another, a negation that came or went, two stretches that changed places.
     """
-    ours, other = _letters(mine), _letters(theirs)
+    ours, other = ([at for at, word in enumerate(one.words) if any(map(str.isalnum, word))] for one in (mine, theirs))
     if not ours or not other or len(ours) > MAX_WORDS or len(other) > MAX_WORDS:
         return 0.0, []
     roots = [mine.roots[at] for at in ours], [theirs.roots[at] for at in other]
@@ -122,10 +122,6 @@ def substitutions(mine: ParsedSentence, theirs: ParsedSentence, language: str) -
         if kind == "replace" and len(new) <= _MAX_SLOT and len(old) <= _MAX_SLOT:
             findings.extend(_slot(mine, new, theirs, old, language, surely=same >= SURELY_SAME))
     return same, findings or _exchanged(mine, theirs, language) or _turned_round(mine, theirs, language)
-
-
-def _letters(unit: ParsedSentence) -> list[int]:
-    return [at for at, word in enumerate(unit.words) if any(sign.isalnum() for sign in word)]
 
 
 def _negation(
@@ -207,7 +203,11 @@ def _written(unit: ParsedSentence, places: Sequence[int]) -> str:
 
 def _exchanged(mine: ParsedSentence, theirs: ParsedSentence, language: str) -> list[Discrepancy]:
     """The same words with two stretches of them in each other's place: smoking causes stress, stress causes smoking."""
-    ours, other = _places(mine), _places(theirs)
+    articles = lang.words("articles")
+    ours, other = (
+        [at for at, word in enumerate(unit.words) if word == "," or (word not in articles and word[:1].isalnum())]
+        for unit in (mine, theirs)
+    )
     one, two = [mine.roots[at] for at in ours], [theirs.roots[at] for at in other]
     if len(one) != len(two) or sorted(one) != sorted(two):
         return []
@@ -269,9 +269,3 @@ def _heads(unit: ParsedSentence) -> list[int]:
     ahead = {(one, other) for name in unit.names for one, other in pairwise(name.words)}
     pairs = zip(unit.words, (*unit.words[1:], ""), strict=True)
     return [at for at, pair in enumerate(pairs) if unit.content[at] and pair not in ahead]
-
-
-def _places(unit: ParsedSentence) -> list[int]:
-    """Places of its words and commas, without articles."""
-    articles = lang.words("articles")
-    return [at for at, word in enumerate(unit.words) if word == "," or (word not in articles and word[:1].isalnum())]

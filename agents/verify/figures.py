@@ -126,16 +126,6 @@ class Figure:
             return (self.low - 32) / 1.8
         return self.low * (units()[self.unit].factor if self.unit else 1)
 
-    @property
-    def is_range(self) -> bool:
-        """Whether it has two ends."""
-        return self.low != self.high
-
-    @property
-    def values(self) -> tuple[float, ...]:
-        """All readings of the signs."""
-        return (self.low, *self.others)
-
     def equals(self, other: "Figure") -> bool:
         """Tell whether both are the same number in the same or a convertible unit, or one gives no unit.
 
@@ -147,14 +137,15 @@ class Figure:
         if self.unit and other.unit and self.unit != other.unit:
             rounded = 0.5 if self.dimension == "degree" else 0.0
             same = math.isclose(self.base, other.base, rel_tol=0.006, abs_tol=rounded)
-            return self.dimension == other.dimension and same and not self.is_range and not other.is_range
-        return any(math.isclose(a, b, rel_tol=1e-9) for a in self.values for b in other.values) and math.isclose(
+            return same and self.dimension == other.dimension and self.low == self.high and other.low == other.high
+        mine, theirs = (self.low, *self.others), (other.low, *other.others)
+        return any(math.isclose(a, b, rel_tol=1e-9) for a in mine for b in theirs) and math.isclose(
             self.high - self.low, other.high - other.low, rel_tol=1e-6, abs_tol=1e-9
         )
 
     def rounds(self, other: "Figure") -> bool:
         """Tell whether this is a coarser way to write `other`: 59 for 58.6, about 1,200 for 1,240."""
-        if not same_slot(self, other) or self.low == 0 or self.is_range or other.is_range:
+        if not same_slot(self, other) or self.low == 0 or self.low != self.high or other.low != other.high:
             return False
         mine, yours = (self.base, other.base) if self.unit and other.unit else (self.low, other.low)
         if self.about:
@@ -318,9 +309,8 @@ def _parts_of_scales(text: str, taken: Sequence[tuple[int, int]], language: str)
         start = match.start() if whole or not match["whole"] else match.start("part")
         value = count + float(lang.table("parts", "common")[match["part"].casefold()])
         scale, end = (match["scale"] or "").casefold(), match.end()
-        size = next(
-            (one[scale] for one in (_dozens(language), *scale_words(language)) if len(scale) > 2 and scale in one), 0.0
-        )
+        tables = (lang.table("dozens", language), *scale_words(language))
+        size = next((one[scale] for one in tables if len(scale) > 2 and scale in one), 0.0)
         unit, end = _unit(text, end, "") if size else _unit(text, match.start("scale") - 1 if scale else end, "")
         if size or unit or (whole and value % 1) or value > 1:
             yield _figure(text, start, end, (value * (size or 1),), unit, "amount", language)
@@ -334,11 +324,6 @@ def _of_a_scale() -> re.Pattern[str]:
         rf"(?:(?:[\s-](?:of|de|di))?[\s-]{one}(?P<scale>[^\W\d_]+))?",
         re.IGNORECASE,
     )
-
-
-@cache
-def _dozens(language: str) -> dict[str, float]:
-    return {word: float(value) for word, value in lang.table("dozens", language).items()}
 
 
 _SHARE = re.compile(
@@ -387,26 +372,26 @@ def _written_in_words(text: str, taken: Sequence[tuple[int, int]], language: str
     matches = list(re.finditer(r"[^\W_]+|[^\w\s]", text))
     covered = {at for start, end in taken for at in range(start, end)}
     words = ["," if match.start() in covered else match[0] for match in matches]
-    ones, dozens = lang.words("ones", language), _dozens(language)
+    ones, dozens = lang.words("ones", language), lang.table("dozens", language)
     for at, word in enumerate(words):
         if word.casefold() in dozens:
             count = counted(words[at - 1].casefold(), language) if at else 1
-            start, value = at - 1 if count > 1 else at, count * dozens[word.casefold()]
+            start, value = at - 1 if count > 1 else at, count * float(dozens[word.casefold()])
             words[start] = words[at] = ","
             yield _figure(text, matches[start].start(), matches[at].end(), (value,), "", "amount", language)
     before: Figure | None = None
-    for one in spoken(words, language):
-        start, end, value = matches[one.first].start(), matches[one.end - 1].end(), one.value
+    for value, is_ordinal, first, last in spoken(words, language):
+        start, end = matches[first].start(), matches[last - 1].end()
         written = text[start:end]
-        value *= -1 if one.first and words[one.first - 1].casefold() in {"minus", "moins"} else 1
+        value *= -1 if first and words[first - 1].casefold() in {"minus", "moins"} else 1
         if any(map(str.isdigit, written)) or (before and start < before.end):  # the cent of pour cent
             continue
-        if not one.ordinal and value < 1_000:  # `three lakh`: a scale that the reader of words does not know
+        if not is_ordinal and value < 1_000:  # `three lakh`: a scale that the reader of words does not know
             factor, end, _ = scaled(text, end, language, is_money=False)
             value *= factor
-        unit, end = ("", end) if one.ordinal else _unit(text, end, "")
+        unit, end = ("", end) if is_ordinal else _unit(text, end, "")
         weak = written.casefold() in ones and not unit
-        kind: Kind = "ordinal" if one.ordinal else "amount"
+        kind: Kind = "ordinal" if is_ordinal else "amount"
         figure = _figure(text, start, end, (value,), unit, kind, language, weak=weak)
         is_low = before and not (before.unit or before.role) and before.kind == kind and before.low < value
         if before and is_low and _TO.fullmatch(text[before.end : start]):  # `six to eleven years`
@@ -453,12 +438,7 @@ def _figure(
 @lru_cache(maxsize=16_384)
 def ends_with(key: str, before: str) -> bool:
     """Tell whether words end with one of a list: `more than` before a number."""
-    return bool(_ending(key).search(before))
-
-
-@cache
-def _ending(key: str) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{lang.alternatives(key)})\s*$", re.IGNORECASE)
+    return bool(re.search(rf"\b(?:{lang.alternatives(key)})\s*$", before, re.IGNORECASE))
 
 
 def _role(before: str) -> Role:

@@ -68,11 +68,6 @@ def denies(text: str) -> bool:
     return bool(lang.cue("denying").search(plain)) or any(is_cue(word) for word in words)
 
 
-@cache
-def _denying_last() -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{lang.alternatives('denying')})(?:\W+\w+){{0,2}}\W*$", re.IGNORECASE)
-
-
 def is_cut_from_negation(before: str, after: str) -> bool:
     """Tell whether words that stand between these two parts of a text are denied by what stands right beside them.
 
@@ -82,7 +77,7 @@ def is_cut_from_negation(before: str, after: str) -> bool:
         return True
     clause = re.split(r"[.!?;:,()–—。！？；：，、]|\n\s*\n", before[-200:])[-1]
     beside = _WORD.findall(lang.cue("no_denial").sub(" ", clause).casefold().replace("’", "'"))[-3:]
-    if _denying_last().search(clause):
+    if re.search(rf"\b(?:{lang.alternatives('denying')})(?:\W+\w+){{0,2}}\W*$", clause, re.IGNORECASE):
         return True
     told = (one for cue in ("unproven", "false") for one in lang.cue(cue).finditer(before[-200:]))
     if any(_ONLY_THAT.fullmatch(before[-200:], one.end()) for one in told) or re.match(

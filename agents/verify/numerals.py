@@ -127,15 +127,6 @@ NUMBER_WORDS = ("en", "de", "fr", "es", "it", "pt", "nl", "da")
 """Languages whose number words are known."""
 
 
-class Spoken(NamedTuple):
-    """A number written as words: its value and the words that it takes."""
-
-    value: float
-    ordinal: bool
-    first: int
-    end: int
-
-
 class _Token:
     """A word as the reader of number words takes it."""
 
@@ -152,11 +143,15 @@ class _Token:
         return False
 
 
-def spoken(words: Sequence[str], language: str) -> Iterator[Spoken]:
-    """Read the numbers among words, by the rules of the language, or of English where it is not known."""
+def spoken(words: Sequence[str], language: str) -> Iterator[tuple[float, bool, int, int]]:
+    """Read the numbers among words, by the rules of the language, or of English where it is not known.
+
+    Yields:
+        Its value, whether it is an ordinal, the place of its first word, and the one past its last.
+    """
     known = language if language in NUMBER_WORDS else "en"
     for one in find_numbers([_Token("-" if word in "-‐–" else word) for word in words], known, 0.0):
-        yield Spoken(float(one.value), bool(one.is_ordinal), one.start, one.end)
+        yield float(one.value), bool(one.is_ordinal), one.start, one.end
 
 
 def counted(word: str, language: str) -> int:
@@ -170,8 +165,7 @@ def small_number(written: str, language: str) -> float:
     """Give the value of a number in digits or words; 0 for any other word."""
     if written.isdecimal():
         return float(written)
-    found = next(spoken([written], language), None) if written else None
-    return found.value if found and not found.ordinal else 0.0
+    return next((value for value, is_ordinal, *_ in spoken([written], language) if not is_ordinal), 0.0)
 
 
 _PREFIXES = {"n": 1e-9, "µ": 1e-6, "m": 1e-3, "c": 0.01, "d": 0.1, "h": 100.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}

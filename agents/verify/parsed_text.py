@@ -76,7 +76,6 @@ def names(text: str, language: str = "en") -> tuple[Name, ...]:
         )
         if not words:
             continue
-        # A heading in title case is no name of eight words.
         found.append(Name(words, shown, start, end, _is_sure(text, words, shown, end, opens=opens, language=language)))
     return tuple(found)
 
