@@ -27,8 +27,6 @@ from agents.offline.manager import plan_run, scope
 from agents.offline.planner import plan
 from agents.offline.report_writer import frame, write_lead, write_section
 
-NAME = OFFLINE_ENGINE
-
 _FUNCTIONS: dict[type[Frozen], Callable[..., Frozen]] = {
     ScopingInput: scope,
     PlanningInput: plan,
@@ -49,7 +47,7 @@ _FUNCTIONS: dict[type[Frozen], Callable[..., Frozen]] = {
 class OfflineModel:
     """Answers every role from what it is given, at no cost."""
 
-    name = NAME
+    name = OFFLINE_ENGINE
     reasons = False
 
     async def reply(self, request: Request, on_text: OnText | None = None) -> Reply:

@@ -90,11 +90,10 @@ def _chosen(
         )
         if score >= ENOUGH:
             candidates.append(_Candidate(at, first, -number, score))
-    best: dict[int, float] = {}
-    for one in candidates:
-        best[one.question] = max(one.score, best.get(one.question, 0.0))
+    candidates.sort(key=lambda one: (-one.score, one.at))
+    best = {one.question: one.score for one in reversed(candidates)}
     kept: list[_Candidate] = []
-    for one in sorted(candidates, key=lambda one: (-one.score, one.at)):
+    for one in candidates:
         if one.score < OF_THE_BEST * best[one.question] or len(kept) == most:
             continue
         if not any(

@@ -28,7 +28,6 @@ from agents.offline.questions import (
     ASIDE,
     FORM,
     MOST_ADDED,
-    Question,
     asks_for_facts,
     each_name,
     is_called,
@@ -68,12 +67,8 @@ def all_are_silent(given: ReflectionInput) -> bool:
         plain = len(_WHOSE.findall(given.query)) < 2 and is_lookup(given.query)
     else:
         plain = asks_for_facts(given.query) and not any(_WHOSE.search(part.text) for part in parts)
-    return plain and all(len(one.names) == 1 and _has_own_document(one, given) for one in each)
-
-
-def _has_own_document(part: Question, given: ReflectionInput) -> bool:
-    sources = (source[1] for one in given.statements if (source := _SOURCE.search(one)))
-    return any(is_called(part, title) for title in sources)
+    titles = [source[1] for one in given.statements if (source := _SOURCE.search(one))]
+    return plain and all(len(one.names) == 1 and any(is_called(one, title) for title in titles) for one in each)
 
 
 def _is_thing(name: str) -> bool:

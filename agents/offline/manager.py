@@ -46,7 +46,9 @@ def scope(given: ScopingInput) -> ScopingTurn:
     limits: tuple[str, ...] = ()
     if broad and found and not asks(message) and len(message.split()) <= 2 * _LONGEST_SUBJECT:
         limits = (*broad[0].scope_limits, message.strip(" .!,;"))
-        found = (_narrowed(questions(broad[0].text)[0], limits[-1], language),)
+        wide = questions(broad[0].text)[0]
+        text = say(language, "only", question=wide.text.rstrip("?. "), limit=limits[-1])
+        found = (IndependentQuestion(text, (text,), wide.things, wide.points),)
     if not found:
         ask = say(language, "ask_question")
         greeting = " ".join((say(language, "greeting"), say(language, "quotes_only")))
@@ -91,11 +93,6 @@ def _turn(given: ScopingInput, reply: str, queries: tuple[Query, ...], ask: tupl
         language=given.language,
         ready=bool(queries) and not ask,
     )
-
-
-def _narrowed(question: IndependentQuestion, limit: str, language: str) -> IndependentQuestion:
-    text = say(language, "only", question=question.text.rstrip("?. "), limit=limit)
-    return IndependentQuestion(text, (text,), question.things, question.points)
 
 
 def _judged(

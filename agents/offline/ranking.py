@@ -130,11 +130,6 @@ def leans(text: str) -> bool:
     return language in LANGUAGES and bool(opening("needs_before", language).match(plain(text)))
 
 
-def at_sentence_end(text: str) -> str:
-    """Drop the full stop of a quotation that stands within a longer sentence."""
-    return re.sub(r"[.。]$", "", text)
-
-
 OF_THE_BEST = 0.45
 """Share of the best score for the same question that a sentence must reach: beside a good one, weak ones are noise."""
 _FRAME_WEIGHT = 0.3
@@ -189,10 +184,6 @@ class Ranking:
             heading = held if title and is_heading(sentence) else heading
             self._headings.append(heading)
 
-    def _rarity(self, term: str) -> float:
-        count, spread = max(1, len(self.sentences)), self._spread[term]
-        return math.log(1 + (count - spread + 0.5) / (spread + 0.5))
-
     def wanted(self, question: str, objective: str = "", language: str | None = None) -> Wanted:
         """Make a question ready: its words with weights, those of the objective beside it."""
         own = distinct(question, language)
@@ -214,8 +205,8 @@ class Ranking:
         return Wanted(question, weights, named, core if core <= scope else core - scope, lookup, total)
 
     def _weight(self, term: str, absent: float) -> float:
-        if self._spread[term]:
-            weight = min(self._rarity(term), 4.0)
+        if spread := self._spread[term]:
+            weight = min(math.log(1 + (len(self.sentences) - spread + 0.5) / (spread + 0.5)), 4.0)
         else:
             weight = min(math.log(1.5 + len(self.sentences)), 3.0) * absent
         weight *= _FRAME_WEIGHT if term in frame() else 1.0

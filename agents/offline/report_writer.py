@@ -24,7 +24,7 @@ from agents.offline.questions import (
     questions,
     stems_of,
 )
-from agents.offline.ranking import OF_THE_BEST, Ranking, at_sentence_end, bare, is_order, leans
+from agents.offline.ranking import OF_THE_BEST, Ranking, bare, is_order, leans
 from agents.offline.terms import differ, listed, repeats, say
 
 MOST_MARKS = 3
@@ -103,7 +103,8 @@ def units(facts: Sequence[NumberedFact], questions: Sequence[str], objective: st
     """Make units of facts: orders left out, long quotations shortened, what several sources say merged; best first."""
     usable = [fact for fact in facts if _is_usable(fact)]
     texts = [_shortened(bare(fact.quote)) for fact in usable]
-    ranking = Ranking([_below(fact, text) for fact, text in zip(usable, texts, strict=True)])
+    # What their heading asks words need not repeat.
+    ranking = Ranking([f"{fact.heading} {text}".strip() for fact, text in zip(usable, texts, strict=True)])
     wanted = [ranking.wanted(question, objective) for question in (questions or (objective,))]
     merged: list[MergedQuotation] = []
     for at, fact in enumerate(usable):
@@ -121,11 +122,6 @@ def units(facts: Sequence[NumberedFact], questions: Sequence[str], objective: st
             score = max(one.score, other.score)
             merged[same] = replace(one, facts=(*one.facts, *other.facts), score=score, question=merged[same].question)
     return sorted(merged, key=lambda unit: (-unit.score, unit.first.number))
-
-
-def _below(fact: NumberedFact, text: str) -> str:
-    """Give words as they are ranked: what their heading asks they need not repeat."""
-    return f"{fact.heading} {text}".strip()
 
 
 def _is_usable(fact: NumberedFact) -> bool:
@@ -172,7 +168,8 @@ def _numbers(clash: Clash) -> frozenset[int]:
 
 def told(clash: Clash, language: str) -> str:
     """Set the sides of a disagreement beside each other, each with source and year."""
-    sides = [(at_sentence_end(unit.text), dated_source(unit.first), unit.marks) for unit in clash]
+    # Within a longer sentence a quotation has no full stop.
+    sides = [(re.sub(r"[.。]$", "", unit.text), dated_source(unit.first), unit.marks) for unit in clash]
     (one, one_source, one_mark), (other, other_source, other_mark), *more = sides
     both = say(
         language, "differ", one=one, one_source=one_source, one_mark=one_mark,
@@ -340,7 +337,7 @@ def _summed_up(
     alone: bool,
 ) -> list[str]:
     """Answer one part by what explains best; both sides where the sources differ."""
-    ranking = Ranking([_below(unit.first, unit.text) for unit in found])
+    ranking = Ranking([f"{unit.first.heading} {unit.text}".strip() for unit in found])
     wanted = ranking.wanted(asked.part, given.question, given.language)
     scores = {unit: ranking.score(at, wanted) for at, unit in enumerate(found)}
     open_ones = [unit for unit in found if scores[unit] > 0 and not unit.numbers & used]
@@ -378,7 +375,6 @@ def _points_away(text: str) -> bool:
 def title(question: str) -> str:
     """Make a title of a question: its first part, without the mark; a very long one ends where its words do."""
     text = re.sub(r"\s+", " ", question).strip()
-    found = questions(text)
-    if len(text) > TITLE_LENGTH and found:
+    if len(text) > TITLE_LENGTH and (found := questions(text)):
         text = found[0].parts[0]
     return label(text).rstrip("?.!？。！:;, ").lstrip("¿¡ ") or question
