@@ -29,7 +29,7 @@ from agents.core.errors import Reject
 from agents.core.role import Role
 from agents.nlp.tokens import without_strange_years
 from agents.offline.manager import scope
-from agents.offline.questions import asks_for_facts, points
+from agents.offline.questions import asks_for_facts, parts_of, points
 from agents.offline.terms import names
 from agents.report.carriers import Carrier, Carriers
 from agents.report.parse_body import parse
@@ -92,12 +92,15 @@ def settled(given: ScopingInput, turn: ScopingTurn) -> ScopingTurn:
     """Merge what is said twice, leave out what is too much, and say by code whether anything is open.
 
     A first message is one query where it asks for a few facts, or a part of it can't be read alone: `…, and what do they cost?`
+    Of what asks for facts no part is left out.
     """
     distinct = {query.text.casefold(): query for query in reversed(turn.queries)}
     queries = tuple([*distinct.values()][::-1][:MAX_QUERIES])
     short = len(given.message) <= LONGEST_QUESTION and not given.agreed
     asked_whole = asks_for_facts(given.message) or any(points(query.text) for query in queries)
-    if short and len(queries) > 1 and asked_whole:
+    parts = sum(len(parts_of(query.text)) for query in queries)
+    lacks = asks_for_facts(given.message) and parts < len(parts_of(given.message))
+    if short and queries and (lacks or len(queries) > 1) and asked_whole:
         deepest = max(queries, key=lambda query: (not query.feasible, query.depth_estimate))
         queries = (deepest.model_copy(update={"text": given.message}),)
     open_questions = tuple(question for question in turn.open_questions if question.strip())[:MAX_OPEN_QUESTIONS]

@@ -130,6 +130,22 @@ async def test_what_answers_a_question_is_added_where_the_writer_leaves_it_out(b
     assert "2006" in report.markdown.split("## References")[0]
 
 
+async def test_a_fact_that_is_cited_for_something_else_does_not_leave_out_what_was_asked(bench):
+    def who_only(request):
+        written = Worker()(request)
+        if isinstance(written, Section):
+            (number,) = [one.number for one in request.given.facts if "Billy Morrison" in one.quote]
+            return Section(markdown=f"Circus Diablo was formed by Billy Morrison.[f{number}]")
+        return written
+
+    plan = tree(leaf("First", "Which band was formed first, The Exies or Circus Diablo?"), claims=())
+    work = bench(working_model({QUESTION: plan}, synthesizer=who_only), searcher=ScriptedSearcher(BANDS))
+    report = build("a" * 32, await work.run(BRIEF), Actual(), engine="scripted", reasons=True)
+
+    body = report.markdown.split("## References")[0]
+    assert body.count("2006") == body.count("1997") == 1
+
+
 EARL = (
     "Following the 1063 invasion of Wales by Harold and Tostig Godwinson that overthrew Gruffydd, Rhiwallon and Bleddyn "
     "jointly received Powys and Gwynedd: Tostig Godwinson was an Anglo-Saxon Earl of which location?"
@@ -479,9 +495,15 @@ def test_a_plan_that_speaks_of_nothing_that_was_asked_gets_the_question_itself()
     assert len(plan_of(good, given, MODES["standard"]).root.leaves()) == 2
 
 
-def test_a_message_that_asks_for_a_few_facts_is_one_query_in_its_own_words():
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("What is the formation year of The Exies?", "What is the founding member of Circus Diablo?"),
+        ("Which band was formed first, The Exies or Circus Diablo?",),  # who founded them is left out
+    ],
+)
+def test_a_message_that_asks_for_a_few_facts_is_one_query_in_its_own_words(texts):
     given = ScopingInput(message=QUESTION, today="2026-11-28", language="en")
-    texts = ("What is the formation year of The Exies?", "What is the founding member of Circus Diablo?")
     queries = tuple(UnheardQuery(text=text, feasible=True, reason="small", depth_estimate=1) for text in texts)
     turn = UnheardTurn(queries=queries, query_type="other", tier="simple", language="en")
 

@@ -24,7 +24,7 @@ from agents.offline.questions import asks_for_facts, each_name, parts_of
 from agents.report.carriers import Carrier, Carriers
 from agents.report.parse_body import parse
 from agents.report.write_markdown import markdown_of
-from agents.research.reading.answering import answer_of, answers, told_by
+from agents.research.reading.answering import answer_of, answers, has_kind, told_by
 from agents.research.reading.leaf import SHORTENED, graded, kept, spent, stopped_with
 from agents.research.reading.searching import LeafGiven, sub_questions, teller
 from agents.research.reading.shortlisting import turns
@@ -248,14 +248,18 @@ def _with_answers(markdown: str, questions: Sequence[str], facts: Sequence[Fact]
     """Add what answers a question, about each of the things it asks about, where the writer left it out."""
     cited, rows = set(cited_facts(markdown)), told_by(facts, sources)
     known = {fact.id: fact for fact in facts}
+    sentences, added = parse(markdown, known.keys()).sentences(), set[str]()
     for part in (one for text in questions for whole in parts_of(text) for one in each_name(whole)):
         status, good = answer_of(part, rows)
         alone = {row.fact for row in good if answers(part, row.quote, row.title, row.head, above=row.above)}
         # Of several steps the last one answers: it may not be missing, nor that which leads to it. Of what answers in
         # part, it is the one that says most of what is asked.
         steps = [row.fact for row in good[: 2 if status == "answered" and not alone else 1]]
-        if steps and asks_for_facts(part.text) and not cited & (alone or {steps[0]}):
-            for fact in (one for one in reversed(steps) if one not in cited):
+        # A fact is cited for other things too: when a band was formed is not told by a sentence on who did it.
+        told = {fact for one in sentences if has_kind(part, one.text) for fact in one.facts} | added
+        if steps and asks_for_facts(part.text) and not told & (alone or {steps[0]}):
+            for fact in (one for one in reversed(steps) if one not in cited or one == steps[0]):
                 markdown = f"{markdown}\n\n{_with_mark(known[fact])}".strip()
                 cited.add(fact)
+                added.add(fact)
     return markdown
