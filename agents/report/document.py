@@ -1,7 +1,7 @@
 """The report document, put together from an outcome: pure, and every citation tied to its quote by construction."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice, zip_longest
 
 from agents.contracts import report as r
 from agents.contracts.body import Block, Body, Heading, Listing, Paragraph, ReferenceList, Sentence, Words, plain
@@ -258,12 +258,12 @@ class _Report:
         composer.own(paragraph(words.nothing_next))
 
     def _near(self, *nodes: Finding, most: int = MAX_NEAR) -> Sequence[Block]:
-        """Quote what comes nearest to a question that nothing answers, as that: nothing rests on it."""
+        """Quote what comes nearest to questions that nothing answers, each in turn, as that: nothing rests on it."""
         opens, closes = self.words.quotes
         lines = (
             (Words(text=f"{opens}{one.words}{closes} "), linked(" ".join(one.title.split()), one.url))
-            for node in nodes
-            for one in node.near
+            for one in chain.from_iterable(zip_longest(*(node.near for node in nodes)))
+            if one
         )
         return introduced(self.words.nearest, islice(dict.fromkeys(lines), most))
 

@@ -349,6 +349,22 @@ def test_what_comes_nearest_is_quoted_as_that_and_nothing_rests_on_it():
     assert (document.grade, document.references) == ("nothing_found", ())
 
 
+def test_of_several_questions_that_nothing_answers_each_has_its_nearest_before_any_has_a_second_one():
+    def branch(at, of):
+        near = tuple(
+            NearPassage(title=of, url=f"https://a.example/{of}", words=f"{of}, place {n}.") for n in range(1, 6)
+        )
+        return Finding(path=f"j/0/{at}", title=of, role="leaf", status="empty", searches=world.SEARCHES, near=near)
+
+    top = Finding(
+        path="j/0", title="Why", role="query", status="empty", children=(branch(0, "Notice"), branch(1, "Deposit"))
+    )
+    text = world.document(findings=(top,)).markdown
+
+    assert text.index("Notice, place 1.") < text.index("Deposit, place 1.") < text.index("Notice, place 2.")
+    assert "Notice, place 4." not in text
+
+
 def test_where_nothing_was_found_no_source_is_quoted_among_the_limitations():
     said = Insights(triggers=("stated_limitation",), source_identified_gaps=("Planting alone cannot pay.",))
     listed = {}
