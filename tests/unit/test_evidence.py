@@ -60,6 +60,8 @@ def test_the_words_decide(quote, stance):
         ("The Orvane bridge opened in 1912.", "The Orvane bridge was opened in 1950.", "contradicts"),
         ("The load of Orvane in 2016 was high.", "The load of Orvane in 2019 was high.", "unrelated"),
         ("Sales of Orvane rose in 2019.", "Sales of Orvane fell in 2020.", "unrelated"),
+        ("Adults and children over 12 years: 1 to 2 tablets, up to three times a day.", "Children from 6 to 12 years: half a tablet, up to three times a day.", "unrelated"),
+        ("Cost of the Orvane bridge in 2015: 369 million crowns.", "Cost of the Orvane bridge, 2015: 400 million crowns.", "contradicts"),
     ],
 )  # fmt: skip
 def test_against_a_claim_speaks_only_what_is_about_the_same_measure(claim, quote, stance):

@@ -169,6 +169,8 @@ def held_by(finding: Finding) -> tuple[tuple[Fact, ...], dict[str, SourceCard]]:
     return facts_of((finding,)), {card.id: card for card in sources_of((finding,))}
 
 
+_LABEL = re.compile(r"([^.:;“”]{3,60}):\s")
+"""What a row of a list is about."""
 SAME_MATTER = 0.45
 """Share of a claim's telling words that words must hold to speak of the same measure."""
 SPEAKS = 0.5
@@ -252,6 +254,10 @@ def shared(claim: str, quote: str) -> float:
 
 def _same_measure(claim: str, quote: str, card: SourceCard) -> bool:
     """Tell whether words say of a claim's subject what it says: "bare sand buried 14 g" says nothing of the meadows."""
+    rows = [_LABEL.match(text) for text in (claim, quote)]
+    about = {frozenset((*content_words(row[1]), *re.findall(r"\d+", row[1]))) for row in rows if row}
+    if all(rows) and len(about) > 1:
+        return False  # `Adults: 2 tablets` and `Children: half a tablet` are two rows
     subject = frozenset[str]().union(*subject_of(claim).names)
     mine, theirs = map(_before_figures, (claim, quote))
     said = _telling(mine or claim, subject | stems_of(card.title))
