@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from agents.contracts.contract import Agreement, Brief, Caps, Contract, ScopingTurn
 from agents.contracts.frozen import Tier, build_contracts
 from agents.contracts.report import Actual, Commission, Earlier, EarlierUse, Outcome, ReportDocument
-from agents.contracts.sources import OwnFile, Place
+from agents.contracts.sources import OwnFile
 from agents.core.budget import Deadline, Usage
 from agents.core.budget import Limits as Spending
 from agents.core.errors import BadRequest, ConfigError, SourceError, TooMany
@@ -60,7 +60,7 @@ from agents.roles import ROLES as ROLES
 from agents.search.chain import Chain
 from agents.search.choose_searcher import open_sources
 from agents.search.searcher import Probed, Searcher
-from agents.search.uploads import SearchScope, UploadedFile, UploadResult, places_of, take
+from agents.search.uploads import SearchScope, UploadedFile, UploadResult, take
 from agents.web.fetching import Fetcher
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class Team:
             stand_ins=tuple(name for name in parts if name not in distinct),
         )
         self.searching = SearchScope(searcher, blobs)
-        self.places: tuple[Place, ...] = places_of(searcher)
+        self.places = self.searching.places
         """Where this server can search; a user chooses among them where there are several."""
         self.made = made or {model.name: model for model in models.values()}
         self.model_choices: tuple[str, ...] = tuple(self.made) if self.engine.reasons else ()

@@ -157,7 +157,7 @@ async def _probe(model: Model, task: str, gives: type[Frozen]) -> str:
 
 
 async def _try_search(team: Team, missing: Missing) -> list[str]:
-    if not isinstance(team.searcher, Chain):
+    if not isinstance(team.searcher, Chain) or not team.searcher.destinations:
         return ["Search, tried", "  only documents are searched, on this machine"]
     lines, tried = ["Search, tried"], await team.searcher.trial(TRIAL_S / 2)
     for one in tried:
@@ -171,7 +171,7 @@ async def _try_search(team: Team, missing: Missing) -> list[str]:
 async def _documents(team: Team, missing: Missing) -> list[str]:
     survey = await team.searcher.survey()
     lines = ["Documents", f"  {team.searcher.name}: {survey.total} documents"]
-    if team.sample and isinstance(team.searcher, Chain):
+    if team.sample and isinstance(team.searcher, Chain) and team.searcher.destinations:
         lines.append("  The sample library, which is invented, stands in only where no web search answers.")
     lines += [f"  skipped {one.url}: {one.reason}" for one in getattr(team.searcher, "skipped", ())]
     if survey.total == 0 and not getattr(team.searcher, "destinations", ()):

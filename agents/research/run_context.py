@@ -322,7 +322,7 @@ class RunContext:
         asked = self.steering.narrowed(query)
 
         async def make() -> Searched:
-            if self.breaker.admit() == "no":
+            if not self.breaker.admit():
                 reason = f"not tried, since searching failed: {self.breaker.reason}"
                 raise SearchError(reason, provider=self.searcher.name)
             try:

@@ -68,7 +68,7 @@ class Chain:
     Args:
         providers: asked in this order; the first that answers wins.
         pages: reads web pages; None where only documents are searched.
-        library: the user's documents, searched beside the web, as are `files`, those given in one chat.
+        library: the user's documents, searched beside the web.
         beside: providers that are asked as well, their results joined.
         sample: the invented documents. One research searches either these, when no provider could be reached before it
             began, or the web: they never stand in for a search that failed.
@@ -82,15 +82,15 @@ class Chain:
         pages: WebPages | None,
         library: Searcher | None = None,
         *,
-        files: Searcher | None = None,
         beside: Sequence[Provider] = (),
         sample: Searcher | None = None,
         by_default: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._providers, self._beside, self._pages = tuple(providers), tuple(beside), pages
-        self._library, self._files = library, files
-        self._sample, self._reach = sample, _Reach()
+        self._library, self._sample = library, sample
+        self._files: Searcher | None = None
+        self._reach = _Reach()
         self._by_default = by_default or sample is not None
         self._alone: bool | None = None if self._by_default else False
         self._clock = clock
@@ -105,10 +105,9 @@ class Chain:
     @property
     def names(self) -> tuple[str, ...]:
         """All retrievers, for banner, contract and Methodology; documents alone where they are known to be all there is."""
-        cut_off = self._reach.cut_off if self._alone is None else self._alone
-        alone = self._documents(alone=True) if cut_off else ()
-        web = () if alone else tuple(engine.name for engine in self._engines)
-        return (*web, *(one.name for one in alone or self._documents()))
+        alone = not self._engines or (self._reach.cut_off if self._alone is None else self._alone)
+        own = self._documents(alone=alone)
+        return (*(() if alone and own else (engine.name for engine in self._engines)), *(one.name for one in own))
 
     @property
     def name(self) -> str:
@@ -118,11 +117,6 @@ class Chain:
     def places(self) -> tuple[Place, ...]:
         web: tuple[Place, ...] = ("web",) if self._engines else ()
         return (*web, "library") if self._library or self._sample else web
-
-    @property
-    def degraded(self) -> tuple[str, ...]:
-        """Why search is limited now, provider by provider; empty when it is not."""
-        return tuple(breaker.reason for breaker in self._breakers.values() if breaker.is_open)
 
     @property
     def skipped(self) -> tuple[RejectedSource, ...]:
@@ -139,56 +133,54 @@ class Chain:
         """What the last probe came to; None before it, and where none is made."""
         return self._reach.found
 
-    def _documents(self, *, alone: bool = False) -> tuple[Searcher, ...]:
+    def _documents(self, *, alone: bool) -> tuple[Searcher, ...]:
         own = tuple(one for one in (self._files, self._library) if one is not None)
         return own or ((self._sample,) if alone and self._sample else ())
 
-    def with_files(self, files: Searcher) -> "Chain":
-        """Give the same with the files of one chat beside it."""
-        part = copy.copy(self)
-        part._files = files
-        return part
-
-    def narrowed(self, places: Sequence[Place], searched: Sequence[str] = (), *, with_sample: bool = True) -> Searcher:
-        """Give what one research searches: these places only, as far as they are there; all of them where none is named.
+    def scoped(
+        self, places: Sequence[Place] = (), searched: Sequence[str] = (), files: Searcher | None = None
+    ) -> "Chain":
+        """Give what one research searches: these places only, all where none is named, and the files of its chat.
 
         Providers and what is known of their health are shared. Names that a contract settled on are `searched`, none while
-        that is open; the invented sample stands in only `with_sample`.
+        that is open. The invented sample steps aside for files of the user's own: it never joins real documents.
         """
-        documents = self._library or self._sample
-        if set(places) == {"library"} and documents is not None:
-            return documents
         part = copy.copy(self)
+        part._files, only = files, set(places)
         part._alone = None if self._by_default else False
         if searched and self._by_default:
             part._alone = not any(engine.name in searched for engine in self._engines)
-        if set(places) == {"web"}:
+        if only == {"library"} and (self._library or self._sample):
+            part._providers, part._beside, part._pages = (), (), None
+        if only == {"web"}:
             part._alone, part._library = False, None if self._engines else self._library
-        if not with_sample or set(places) == {"web"}:
+        if files or only == {"web"}:
             part._sample = None
         return part
 
     async def search(self, query: SearchQuery, deadline_s: float | None = None) -> SearchResult:
         """Look for documents; the result names who answered, and who failed."""
         alone = await self._is_alone()
-        providers, engines = ((), ()) if alone else (self._providers, self._beside)
-        beside_s = min(BESIDE_S, BESIDE_S if deadline_s is None else deadline_s) if providers else deadline_s
+        documents = self._documents(alone=alone)
+        web, beside = ((), ()) if alone else (self._providers, self._beside)
+        if len(documents) == 1 and not web and not beside:
+            return await documents[0].search(query, deadline_s)
+        beside_s = deadline_s if not web else BESIDE_S if deadline_s is None else min(BESIDE_S, deadline_s)
         asked = await asyncio.gather(
-            *([self._in_turn(providers, query, deadline_s)] if providers else []),
-            *(self._in_turn((engine,), query, beside_s) for engine in engines),
-            *(self._of_documents(one, query, deadline_s) for one in self._documents(alone=alone)),
+            *([self._in_turn(web, query, deadline_s)] if web else []),
+            *(self._in_turn((engine,), query, beside_s) for engine in beside),
+            *(self._of_documents(one, query, deadline_s) for one in documents),
         )
         failures = tuple(failure for _, failed in asked for failure in failed)
         results = [result for result, _ in asked if result is not None]
         with_hits = [result for result in results if result.hits]
-        web = [result is not None for result, _ in asked[: bool(providers) + len(engines)]]
-        answered = web[0] if providers else any(web)
-        if not with_hits and not (answered or (not web and len(results) == len(asked))):
+        decisive = asked[: 1 if web else len(beside)]
+        answered = any(result for result, _ in decisive) if decisive else len(results) == len(asked)
+        if not with_hits and not answered:
             raise none_answered(failures)
-        named = with_hits or results[:1]
         return SearchResult(
             query=query.text,
-            provider=", ".join(result.provider for result in named),
+            provider=", ".join(result.provider for result in with_hits or results[:1]),
             hits=fuse([result.hits for result in with_hits], query.max_results),
             failures=failures,
         )
@@ -276,13 +268,13 @@ class Chain:
 
     async def _is_alone(self) -> bool:
         """Tell whether this research searches documents alone: decided once, before its first search."""
-        if self._alone is None and self._documents(alone=True):
+        if self._alone is None and self._engines and self._documents(alone=True):
             reach = self._reach
             async with reach.lock:
                 if reach.found is None or (reach.cut_off and self._clock() >= reach.again_at):
                     await self.probe()
             self._alone = reach.cut_off
-        return bool(self._alone)
+        return not self._engines or bool(self._alone)
 
     async def _try(self, engine: Provider, deadline_s: float) -> Probed:
         reason = ""
@@ -300,14 +292,13 @@ class Chain:
         ends_at = None if deadline_s is None else now() + deadline_s
         for number, engine in enumerate(engines, start=1):
             breaker = self._breakers[engine.name]
-            admission = breaker.admit()
-            if admission == "no":
+            if not breaker.admit():
                 failures.append(SearchFailure(provider=engine.name, fault="resting", reason=breaker.reason))
                 continue
             share = SHARE if any(not self._breakers[other.name].is_open for other in engines[number:]) else 1.0
             left = None if ends_at is None else share * max(0.0, ends_at - now())
             try:
-                result = await engine.search(query, left, attempts=1 if admission == "trial" else None)
+                result = await engine.search(query, left, attempts=1 if breaker.is_open else None)
             except SearchFailed as failure:
                 failures += failure.failures
                 _note(breaker, failure)

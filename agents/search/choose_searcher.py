@@ -41,17 +41,16 @@ def choose(
     library: Searcher | None = None,
     sample: Searcher | None = None,
     retry: RetryPolicy | None = None,
-) -> Searcher:
+) -> Chain:
     """Make the searcher; a `ConfigError` where a name is unknown, or a key or package is missing."""
     names = tuple(dict.fromkeys(name.strip().casefold() for name in names if name.strip()))
     for name in (one for one in names if one not in NAMES):
         hint = "".join(f" Did you mean {near}?" for near in get_close_matches(name, NAMES, n=1))
         raise ConfigError(f"RETRIEVER names {name}, which is no retriever.{hint} There are: {', '.join(NAMES)}.")
-    documents = library or sample
     if names == ("library",):
-        if documents is None:
+        if library is None and sample is None:
             raise ConfigError("RETRIEVER names library, and there is no library.")
-        return documents
+        return Chain((), None, library, sample=sample)
     values = {**keys, **bases}
     shared = Access(retry=retry, cache=PageCache())
 
@@ -100,7 +99,7 @@ SAMPLE_LIBRARY = RESOURCES / "examples" / "library"
 """Invented documents that ship with the program, searched when no folder of one's own is set."""
 
 
-def open_sources(settings: Settings) -> tuple[Searcher, bool, Fetcher]:
+def open_sources(settings: Settings) -> tuple[Chain, bool, Fetcher]:
     """Set up folders and search providers; gives the searcher, whether the sample is searched, and what fetches pages.
 
     A `ConfigError` where a folder is missing, a retriever unknown, or a key or package not there.

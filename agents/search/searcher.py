@@ -8,7 +8,7 @@ import re
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Literal, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from agents.contracts.frozen import Frozen, Text
 from agents.contracts.sources import CorpusSurvey, Hit, SearchFailure, SearchFault, SearchQuery, SearchResult, Source
@@ -163,8 +163,7 @@ MIN_CALLS = 4  # calls from which the share of failures counts
 SHARE = 0.5
 REMEMBERED = 20  # calls of which the share is taken
 REST_S = 30.0
-TRIAL_S = 60.0  # after these seconds without an end, the one trial no longer keeps others from trying
-Admission = Literal["yes", "trial", "no"]
+TRIAL_S = 60.0  # seconds for which one call that tries a provider after its rest keeps others from trying
 
 
 class CircuitBreaker:
@@ -174,7 +173,6 @@ class CircuitBreaker:
         self._clock, self._rest_s = clock, rest_s
         self._ends: deque[bool] = deque(maxlen=REMEMBERED)
         self._open_until: float | None = None
-        self._trial_since: float | None = None
         self.reason = ""
         """Why it opened, for people; empty while it is closed."""
 
@@ -183,20 +181,16 @@ class CircuitBreaker:
         """True from the failure that opened it to the next success."""
         return self._open_until is not None
 
-    def admit(self) -> Admission:
-        """Tell whether a call may be made: as usual, as the one trial after the time of rest, or not."""
+    def admit(self) -> bool:
+        """Tell whether a call may be made: of an open breaker one at a time, after the time of rest."""
         if self._open_until is None:
-            return "yes"
-        now = self._clock()
-        if now < self._open_until or (self._trial_since is not None and now - self._trial_since < TRIAL_S):
-            return "no"
-        self._trial_since = now
-        return "trial"
+            return True
+        if rested := self._clock() >= self._open_until:
+            self._open_until = self._clock() + TRIAL_S
+        return rested
 
     def succeeded(self) -> None:
-        """Count a success. Of an open breaker only the trial closes it: other answers were asked for before."""
-        if self.is_open and self._trial_since is None:
-            return
+        """Count a success, which closes it."""
         if self.is_open:
             self.close()
         self._ends.append(True)
@@ -212,13 +206,14 @@ class CircuitBreaker:
 
     def abandoned(self) -> None:
         """Note that a call ended without telling anything of the provider."""
-        self._trial_since = None
+        if self.is_open:
+            self._open_until = self._clock()
 
     def close(self) -> None:
         """Close it and begin to count anew."""
         self._ends.clear()
-        self._open_until, self._trial_since, self.reason = None, None, ""
+        self._open_until, self.reason = None, ""
 
     def rest(self, reason: str, seconds: float) -> None:
         """Open it for so many seconds."""
-        self._open_until, self._trial_since, self.reason = self._clock() + seconds, None, reason
+        self._open_until, self.reason = self._clock() + seconds, reason

@@ -4,9 +4,9 @@ import asyncio
 import logging
 import re
 import unicodedata
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from urllib.parse import quote
 
@@ -164,28 +164,12 @@ class SearchScope:
     """Narrows what a server can search to what one research may, and puts the user's own files beside it."""
 
     def __init__(self, base: Searcher, texts: Texts) -> None:
-        self._base, self._texts = base, texts
-        self._ready: OrderedDict[tuple[tuple[str, str], ...], Files] = OrderedDict()
+        sample, own = (base, None) if base.name == SAMPLE_NAME else (None, base)
+        self._base = base if isinstance(base, Chain) else Chain((), None, own, sample=sample)
+        self.places: tuple[Place, ...] = self._base.places
+        """Where the server can search."""
+        self._files_of = lru_cache(MAX_INDEXES)(lambda files: Files(files, texts))
 
-    def of(self, files: Sequence[OwnFile], places: Sequence[Place], searched: Sequence[str] = ()) -> Searcher:
-        """Give the searcher of one research.
-
-        The invented sample steps aside for files of the user's own: it never joins real documents.
-        """
-        base = self._base
-        if isinstance(base, Chain):
-            base = base.narrowed(places, searched, with_sample=not files)
-        if not files:
-            return base
-        key = tuple((file.card.url, file.card.text_hash) for file in files)
-        own = self._ready[key] = self._ready.pop(key) if key in self._ready else Files(files, self._texts)
-        if len(self._ready) > MAX_INDEXES:
-            self._ready.popitem(last=False)
-        if isinstance(base, Chain):
-            return base.with_files(own)
-        return Chain((), None, None if base.name == SAMPLE_NAME else base, files=own)
-
-
-def places_of(searcher: Searcher) -> tuple[Place, ...]:
-    """Say where a server can search."""
-    return searcher.places if isinstance(searcher, Chain) else ("library",)
+    def of(self, files: Sequence[OwnFile], places: Sequence[Place], searched: Sequence[str] = ()) -> Chain:
+        """Give the searcher of one research."""
+        return self._base.scoped(places, searched, self._files_of(tuple(files)) if files else None)

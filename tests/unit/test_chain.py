@@ -121,7 +121,6 @@ async def test_nothing_found_is_no_failure_and_nobody_else_is_asked():
 
     assert (looked.hits, looked.provider, looked.failures) == ((), "first", ())
     assert second.asked == []
-    assert chain.degraded == ()
 
 
 async def test_when_nobody_answers_each_reason_is_in_the_error():
@@ -152,14 +151,14 @@ async def test_after_three_failures_in_a_row_a_provider_rests_and_is_then_tried_
     chain = Chain([first, Fake("second", [WEB])], Pages(), clock=clock)
 
     for _ in range(5):
-        await chain.search(QUERY)
+        looked = await chain.search(QUERY)
     assert len(first.asked) == 3
-    assert chain.degraded == ("first had an error on its side",)
+    assert [(one.fault, one.reason) for one in looked.failures] == [("resting", "first had an error on its side")]
 
     clock.now += REST_S + 1
     assert (await chain.search(QUERY)).provider == "first"
     assert first.asked[-1][2] == 1
-    assert chain.degraded == ()
+    assert (await chain.search(QUERY)).failures == ()
 
 
 async def test_only_one_search_tries_a_provider_that_rested():
@@ -231,9 +230,9 @@ async def test_a_query_that_is_not_accepted_says_nothing_about_the_provider():
     chain = Chain([Fake("first", "query"), Fake("second", [WEB])], Pages())
 
     for _ in range(6):
-        await chain.search(QUERY)
+        looked = await chain.search(QUERY)
 
-    assert chain.degraded == ()
+    assert [one.fault for one in looked.failures] == ["query"]
 
 
 # ---- the library beside the web
@@ -288,7 +287,7 @@ async def test_the_sample_joins_no_web_result_and_stands_in_for_no_search_that_f
 async def test_the_sample_is_searched_where_no_web_search_can_be_reached_from_the_start():
     keyless = Fake("web", "connection", [WEB], keyless=True)
     chain = Chain([keyless], Pages(), sample=library(one="ice on the lake"))
-    first = chain.narrowed(())
+    first = chain.scoped()
 
     assert urls(await first.search(QUERY)) == ["library:/a/one"]
     assert first.names == chain.names == (library(one="").name,), "what is searched is named as it is"
@@ -296,26 +295,26 @@ async def test_the_sample_is_searched_where_no_web_search_can_be_reached_from_th
     assert chain.names == ("web",)
 
     assert urls(await first.search(QUERY)) == ["library:/a/one"], "one research never searches both"
-    assert urls(await chain.narrowed(()).search(QUERY)) == [WEB]
+    assert urls(await chain.scoped().search(QUERY)) == [WEB]
 
 
 async def test_a_library_is_all_that_is_searched_where_nobody_set_up_a_web_search_and_none_can_be_reached():
     clock, own = Clock(), library(one="ice on the lake")
     keyless = Fake("web", "connection", "connection", [WEB], [WEB], "connection", keyless=True)
     chain = Chain([keyless], Pages(), own, by_default=True, clock=clock)
-    first = chain.narrowed(())
+    first = chain.scoped()
 
     found = await first.search(QUERY)
 
     assert (urls(found), found.failures, found.provider) == (["library:/a/one"], (), "library")
     assert first.names == chain.names == ("library",)
     assert not (await first.survey()).web
-    assert (await chain.narrowed(()).search(QUERY)).failures == ()
+    assert (await chain.scoped().search(QUERY)).failures == ()
     assert len(keyless.asked) == 1, "it is not tried again for each research"
     clock.now += 301
-    assert (await chain.narrowed(()).search(QUERY)).failures == ()
+    assert (await chain.scoped().search(QUERY)).failures == ()
     clock.now += 301
-    later = chain.narrowed(())
+    later = chain.scoped()
     assert set(urls(await later.search(QUERY))) == {WEB, "library:/a/one"}
     assert (await later.search(QUERY)).failures, "what fails on the way has failed"
     assert (await first.search(QUERY)).provider == "library", "one research never searches both"
@@ -405,13 +404,13 @@ async def test_what_a_contract_settled_on_is_searched_whatever_can_be_reached_by
     chain = Chain([keyless], Pages(), library(one="ice on the lake"), by_default=True)
     await chain.probe()
 
-    promised = await chain.narrowed((), ("web", "library")).search(QUERY)
+    promised = await chain.scoped((), ("web", "library")).search(QUERY)
     await chain.probe()
     await chain.probe()
-    kept_in = chain.narrowed((), ("library",))
+    kept_in = chain.scoped((), ("library",))
 
     assert (urls(promised), len(promised.failures)) == (["library:/a/one"], 1), "what was promised and failed is said"
-    assert chain.narrowed(()).names == ("web", "library")
+    assert chain.scoped().names == ("web", "library")
     assert (urls(await kept_in.search(QUERY)), kept_in.names) == (["library:/a/one"], ("library",))
 
 
@@ -611,7 +610,6 @@ async def test_an_exception_that_means_an_empty_list_is_no_failure():
     for _ in row["sequence"]:
         looked = await chain.search(QUERY)
         assert (looked.hits, looked.failures) == ((), ())
-    assert chain.degraded == ()
 
 
 async def test_other_exceptions_of_the_keyless_package_are_failures():
@@ -687,10 +685,13 @@ def test_a_key_is_only_missed_where_its_retriever_is_named():
     assert chosen("arxiv").names == ("arxiv",)
 
 
-def test_the_library_alone_is_the_library_itself():
-    own = library(one="ice")
+async def test_the_library_alone_is_all_that_is_searched_and_read():
+    own = chosen("library", library=library(one="ice"))
 
-    assert chosen("library", library=own) is own
+    assert (own.names, own.places, own.destinations) == (("library",), ("library",), ())
+    assert urls(await own.search(SearchQuery(text="ice"))) == ["library:/a/one"]
+    with pytest.raises(SourceError):
+        await own.read(WEB)
 
 
 async def test_every_name_can_be_chosen(monkeypatch):
@@ -711,13 +712,13 @@ async def test_only_the_documents_or_only_the_web_are_searched_where_that_was_ch
     chain = Chain([engine], Pages(), documents)
 
     assert chain.places == ("web", "library")
-    assert urls(await chain.narrowed(("library",)).search(QUERY)) == ["library:/a/ice"]
+    assert urls(await chain.scoped(("library",)).search(QUERY)) == ["library:/a/ice"]
     assert engine.asked == []
-    web = chain.narrowed(("web",))
+    web = chain.scoped(("web",))
     assert urls(await web.search(QUERY)) == [WEB]
     assert web.name == "one"
     assert len(documents.asked) == 1
-    assert set(urls(await chain.narrowed(()).search(QUERY))) == {WEB, "library:/a/ice"}
+    assert set(urls(await chain.scoped().search(QUERY))) == {WEB, "library:/a/ice"}
 
 
 async def test_a_provider_that_fails_for_one_research_rests_for_all() -> None:
@@ -726,14 +727,15 @@ async def test_a_provider_that_fails_for_one_research_rests_for_all() -> None:
 
     for _ in range(4):
         with pytest.raises(SearchError):
-            await chain.narrowed(("web",)).search(QUERY)
+            await chain.scoped(("web",)).search(QUERY)
 
-    assert chain.degraded
+    assert len(engine.asked) == 1
 
 
 async def test_the_sample_answers_no_research_that_has_documents_of_its_own() -> None:
-    chain = Chain([Fake("one", "server", keyless=True)], Pages(), sample=library(ice="Ice on the lake was thick."))
+    sample = library(ice="Ice on the lake was thick.")
+    chain = Chain([Fake("one", "server", keyless=True)], Pages(), sample=sample)
 
-    assert urls(await chain.narrowed(()).search(QUERY)) == ["library:/a/ice"]
-    with pytest.raises(SearchError):
-        await chain.narrowed((), with_sample=False).search(QUERY)
+    assert urls(await chain.scoped().search(QUERY)) == ["library:/a/ice"]
+    assert urls(await chain.scoped(files=library(trains="Trains ran.")).search(QUERY)) == []
+    assert len(sample.asked) == 1
