@@ -3,7 +3,7 @@
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from html import escape
@@ -15,7 +15,7 @@ from agents.web.decoding import Document
 from agents.web.fetching import Fetcher
 from agents.web.read_page import read_page
 from agents.web.url_key import Links, canonical, display, host_of, identity
-from agents.web.walls import Wall, wall_of
+from agents.web.walls import wall_of
 
 MAX_TEXT = 2_000_000  # characters of one page, at most; what is beyond is not kept
 MAX_KEPT = 20_000_000  # characters of all kept pages; the oldest go first
@@ -84,18 +84,14 @@ class WebPages:
 
 
 @lru_cache(maxsize=64)  # many searches of one run find the same page
-def _looked_at(title: str, sent: str, url: str) -> tuple[str, Wall | None]:
-    text = unruffled(seen(sent))
-    return text, wall_of(f"<title>{escape(title)}</title>", text, url)
-
-
-@dataclass(frozen=True)
-class _Cached:
-    source: Source
-    whole: bool
-    since: float
-    of: int
-    """Hash of what was sent."""
+def source_sent(url: str, sent: Document, provider: str, whole: bool) -> Source | None:
+    """Make a source of a text that came with a hit; None where it is a remnant, or a wall in front of the page."""
+    text = unruffled(seen(sent.text[:MAX_TEXT]))
+    wall = wall_of(f"<title>{escape(sent.title)}</title>", text, url)
+    if not any(map(str.isalnum, text)) or (whole and (len(text) < ENOUGH or (wall and wall.kind != "partial"))):
+        return None
+    tags = (*(() if whole else (Said(ABSTRACT),)), Said(PROVIDER_COPY, provider=provider))
+    return source_of(url, replace(sent, text=text), None, tags=tags)
 
 
 class PageCache:
@@ -103,39 +99,31 @@ class PageCache:
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic, max_chars: int = MAX_KEPT) -> None:
         self._clock, self._max_chars = clock, max_chars
-        self._pages: OrderedDict[str, _Cached] = OrderedDict()
+        self._pages: OrderedDict[str, tuple[Source, bool, float]] = OrderedDict()
+        """Each page, whether it is the whole one, and since when it is kept."""
         self._chars = 0
 
     def put(self, url: str, sent: Document, *, provider: str, whole: bool) -> None:
         """Keep a page as it was sent, if it is worth keeping; an abstract where it is not the whole."""
-        of, known = hash((url, sent, provider, whole)), self._pages.get(canonical(url))
-        if known and known.of == of:  # found by many searches, of many runs
-            self._pages[canonical(url)] = replace(known, since=self._clock())
-            return
-        text, wall = _looked_at(sent.title, sent.text[:MAX_TEXT], url)
-        if whole and (len(text) < ENOUGH or (wall and wall.kind != "partial")):
-            return
-        if not any(map(str.isalnum, text)) or (not whole and self.get(url, whole=True)):
+        source = source_sent(url, sent, provider, whole)
+        if source is None or (not whole and self.get(url, whole=True)):
             return  # an abstract is less than what is there
         self._drop(canonical(url))
-        tags = (*(() if whole else (Said(ABSTRACT),)), Said(PROVIDER_COPY, provider=provider))
-        source = source_of(url, replace(sent, text=text), None, tags=tags)
-        self._pages[canonical(url)] = _Cached(source, whole, self._clock(), of)
-        self._chars += len(text)
+        self._pages[canonical(url)] = source, whole, self._clock()
+        self._chars += len(source.text)
         while self._chars > self._max_chars:
             self._drop(next(iter(self._pages)))
 
     def get(self, url: str, *, whole: bool) -> Source | None:
         """Give a kept page; None when there is none, when it is old, or when it is less than asked for."""
-        key = canonical(url)
-        kept = self._pages.get(key)
-        if kept is None or (whole and not kept.whole):
+        source, is_whole, since = self._pages.get(canonical(url), (None, False, 0.0))
+        if source is None or (whole and not is_whole):
             return None
-        if self._clock() - kept.since > KEPT_S:
-            self._drop(key)
+        if self._clock() - since > KEPT_S:
+            self._drop(canonical(url))
             return None
-        return kept.source
+        return source
 
     def _drop(self, key: str) -> None:
         if kept := self._pages.pop(key, None):
-            self._chars -= len(kept.source.text)
+            self._chars -= len(kept[0].text)

@@ -20,7 +20,7 @@ from pydantic import SecretStr
 from agents.contracts.sources import Hit, SearchFault, SearchQuery, SearchResult, Source
 from agents.core.transport import RetryPolicy
 from agents.llm.litellm_errors import wait_asked, words_in
-from agents.nlp.tokens import language_of, one_line
+from agents.nlp.tokens import one_line
 from agents.search.pages import PageCache
 from agents.search.scope_filter import ProviderQuery, enforced, prepared
 from agents.search.searcher import SearchFailed, fault_of
@@ -68,6 +68,8 @@ class Call:
     path: str
     params: Mapping[str, str] = field(default_factory=dict)
     body: Mapping[str, object] | None = None
+    language: str = ""
+    """For an address that holds one."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ class Service:
     name: str
     """As in RETRIEVER, and as shown to the user."""
     base: str
-    """Its usual address, without a slash at its end; `{language}` in it is that of the query."""
+    """Its usual address, without a slash at its end; `{language}` in it is that of the call."""
     ask: Callable[[ProviderQuery, float], Call]
     """How it is asked, by the query and the seconds for the answer."""
     hits: Callable[[object], list[ProviderHit] | None]
@@ -93,8 +95,6 @@ class Service:
     """The variable without which it cannot be asked; empty when none is needed."""
     keyless: Mapping[str, str] = field(default_factory=dict)
     """Headers that say that there is no key."""
-    then: Callable[[object], Call | None] | None = None
-    """The request for the hits, by the answer to the first; None where nothing was found."""
     pace: tuple[float, float, int] | None = None
     """Requests, in so many seconds, and how many of them at the same time: what the service asks for, rounded down."""
     error_means: SearchFault = "nonsense"
@@ -162,21 +162,15 @@ class Provider:
 
     async def _ask(self, asked: ProviderQuery, seconds: float) -> list[ProviderHit]:
         """Ask once, cut off after so many seconds; `SearchFailed` where it is not answered with results."""
-        language = language_of(asked.query.text)
-        data = await self._called(self.service.ask(asked, seconds), seconds, language)
-        if self.service.then:
-            following = self.service.then(data)
-            if following is None:
-                return []
-            data = await self._called(following, seconds, language)
+        data = await self._called(self.service.ask(asked, seconds), seconds)
         found = self._usable(self.service.hits(data), data)
         if not found and (said := _beside_nothing(data)):
             raise self._failure(fault_of(400, said) if fault_of(400, said) != "query" else "server", said, answer=said)
         return found
 
-    async def _called(self, call: Call, seconds: float, language: str = "") -> object:
+    async def _called(self, call: Call, seconds: float) -> object:
         """Send a request when it is its turn, and give what was answered."""
-        base = self.base.replace("{language}", language)
+        base = self.base.replace("{language}", call.language)
         places, limiter = self._turn
         async with places, limiter:
             content = await self._send(call, min(seconds, CALL_S) if self.service.pace else seconds, base)
