@@ -19,7 +19,7 @@ from agents.nlp.lang import spans
 from agents.nlp.meaning import meaning
 from agents.nlp.similarity import closeness, direction, fingerprint
 from agents.nlp.tokens import content_words, language_of, segmented
-from agents.search.telling_terms import Phrase, phrases, telling, widespread
+from agents.search.telling_terms import Phrase, phrases, telling
 
 APPLICATION = 0x446F7369  # written into the file, so that a database of something else is never taken for an index
 LAYOUT = 7  # raised when the tables, or what is written into them, change
@@ -27,7 +27,6 @@ NAMED = 1.5  # what a document gains that a search names
 PASSAGE = 5  # sentences of a passage; the last one is the first of the next
 _TITLE_WEIGHT = 3.0  # a word of the title against one of the passage
 _THEMES = 6
-_SURVEYS = 64
 _PASSAGES_SEEN = 60  # passages looked at for each document asked for
 _RERANKED = 3  # times as many documents as asked for are ranked again by their titles
 _MEANT = 0.6  # what a passage gains that points the same way, as a share of the best score by words
@@ -84,7 +83,6 @@ class Index:
     """
 
     def __init__(self, path: Path | None) -> None:
-        self._themes: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._noted: tuple[int, dict[str, DocumentNote]] | None = None
         if path is None:
             self._db = sqlite3.connect(":memory:", check_same_thread=False)
@@ -185,15 +183,8 @@ class Index:
                 )
                 for url, title, published, language in rows
             }  # fmt: skip
-            self._noted, self._themes = (version, notes), {}
+            self._noted = version, notes
         return self._noted[1]
-
-    def themes(self, urls: tuple[str, ...], limit: int) -> tuple[str, ...]:
-        """Say what documents, all where none is named, talk about; kept while `notes` are, as one question is asked often."""
-        if urls not in self._themes:
-            self._themes = dict(list(self._themes.items())[-_SURVEYS:])
-            self._themes[urls] = widespread(list(self.phrases(urls).values()), limit)
-        return self._themes[urls]
 
     def phrases(self, urls: Collection[str] = ()) -> dict[str, list[Phrase]]:
         """Give the phrases of some documents, by address; of all where none is named."""

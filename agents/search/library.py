@@ -18,12 +18,13 @@ from agents.core.errors import ConfigError, SearchError, SourceError
 from agents.search.index import FileOutcome, Index
 from agents.search.pages import now, source_of
 from agents.search.searcher import LIBRARY_NAME
-from agents.web.decoding import NOT_TEXT, Document, is_pdf, is_zip
+from agents.search.telling_terms import widespread
+from agents.web.decoding import Document, is_pdf, is_zip
 from agents.web.read_page import read_document
 from agents.web.reader_pool import AT_ONCE
 
-MAX_BYTES = 50_000_000  # larger PDF and office files are skipped and named
-PLAIN_MAX_BYTES = 10_000_000  # larger text files are
+MAX_BYTES = 50_000_000  # larger files are skipped and named
+HERE_BYTES = 10_000_000  # up to which a plain file is read in this process, and not in one of its own
 FILE_S = 15.0  # seconds for one file; one that takes longer is skipped and named
 SCAN_S = 60.0
 """Seconds of one look at the folders after which no further file is begun; what is left is read at the next look."""
@@ -37,8 +38,6 @@ UNREAD = {".doc", ".dot", ".pages", ".xls", ".ppt", ".numbers", ".key"}
 OTHER_OFFICE = (
     "office files of this kind are not read; saved as PDF or in a newer format (.docx, .xlsx, .pptx) it would be"
 )
-NO_PDF = "it is named like a PDF file, and is none"
-NO_OFFICE = "it is named like an office file, and is none"
 LATER = "it has not been read yet: there are many files, and the next look goes on with it"
 OTHER_KIND = "files of this kind are not read"
 UNREADABLE = "it cannot be opened"
@@ -50,9 +49,6 @@ SCHEME = "library:/"
 
 _CORPUS_THEMES = 20
 _TEXTS = {".md", ".markdown", ".txt", ".text", ".html", ".htm", ".csv", ".tsv", ".eml", ".mht", ".mhtml"}
-# Rich text; old and locked office files: the reader says what they are.
-_OTHER_STARTS = (b"{\\rtf", b"\xd0\xcf\x11\xe0")
-_BINARY = (b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"\xd0\xcf\x11\xe0", b"\x1f\x8b", b"\x7fELF")
 
 _T = TypeVar("_T")
 
@@ -153,18 +149,13 @@ class _File:
         self.path, self.url, self.facts = path, url, facts
         self.stamp = f"{facts.st_mtime_ns}:{facts.st_size}"
         self.suffix = path.suffix.lower()
-        self.apart = self.suffix in READ
-        self._most = MAX_BYTES if self.apart else PLAIN_MAX_BYTES
-        self._too_large = Said("it is too large (> {size})", size=f"{self._most // 1_000_000} MB")
+        self.apart = self.suffix in READ or facts.st_size > HERE_BYTES
 
     async def read(self) -> FileOutcome:
-        """Give its document, or the reason why it is none."""
+        """Give its document, or the reason why it is none; what it is its bytes say."""
         try:
-            reason = self._refused()
-            raw = b"" if reason else await asyncio.to_thread(_bytes, self.path, self._most)
-            if reason := reason or self._disguised(raw):
-                return FileOutcome(self.url, self.stamp, reason=Said.read(reason))
-            if self.apart:
+            raw = await asyncio.to_thread(self._bytes)
+            if self.apart or is_pdf(raw) or is_zip(raw):
                 document = await read_document(raw, "", self.url, FILE_S)
             else:
                 document = await asyncio.to_thread(_read_plain, raw, self.url)
@@ -174,23 +165,20 @@ class _File:
             return FileOutcome(self.url, self.stamp, reason=error.reason)
         return FileOutcome(self.url, self.stamp, source_of(self.url, document, None, kind="library"))
 
-    def _refused(self) -> str:
+    def _bytes(self) -> bytes:
+        """Read it, unless it is none that is read, or has become a link or a pipe since it was listed."""
         if stat.S_ISLNK(self.facts.st_mode):
-            return A_LINK
+            raise SourceError(self.url, A_LINK)
         if self.suffix in UNREAD:
-            return OTHER_OFFICE
+            raise SourceError(self.url, OTHER_OFFICE)
         if not stat.S_ISREG(self.facts.st_mode) or self.suffix not in _TEXTS | READ:
-            return OTHER_KIND
-        return self._too_large if self.facts.st_size > self._most else ""
-
-    def _disguised(self, raw: bytes) -> str:
-        if len(raw) > self._most:
-            return self._too_large
-        if self.suffix == ".pdf":
-            return "" if is_pdf(raw) else NO_PDF
-        if self.apart:
-            return "" if is_zip(raw) or raw.startswith(_OTHER_STARTS) else NO_OFFICE
-        return NOT_TEXT if raw.startswith(_BINARY) else ""
+            raise SourceError(self.url, OTHER_KIND)
+        flags = sum(getattr(os, name, 0) for name in ("O_RDONLY", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
+        with os.fdopen(os.open(self.path, flags), "rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+        if len(raw) > MAX_BYTES:
+            raise SourceError(self.url, Said("it is too large (> {size})", size=f"{MAX_BYTES // 1_000_000} MB"))
+        return raw
 
 
 def _entries(files: Sequence[_File], ends_at: float, later: list[str]) -> Iterator[FileOutcome]:
@@ -251,13 +239,6 @@ def _read_plain(raw: bytes, url: str) -> Document:
     return read_here(raw, "", url)
 
 
-def _bytes(path: Path, at_most: int) -> bytes:
-    """Read a file, unless it has become a link or a pipe since it was listed."""
-    flags = sum(getattr(os, name, 0) for name in ("O_RDONLY", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
-    with os.fdopen(os.open(path, flags), "rb") as file:
-        return file.read(at_most + 1)
-
-
 def survey_of(index: Index, question: str, limit: int) -> CorpusSurvey:
     """Tell what the documents that match `question` (all of them when it is empty) talk about; lists at most `limit`."""
     notes = index.notes()
@@ -267,7 +248,7 @@ def survey_of(index: Index, question: str, limit: int) -> CorpusSurvey:
         found = tuple(one.url for one in index.search(SearchQuery(text=question, max_results=limit), "").hits)
     return CorpusSurvey(
         documents=tuple(notes[url] for url in found[:limit]), total=len(notes), matching=len(matching),
-        themes=index.themes(matching, _CORPUS_THEMES),
+        themes=widespread(list(index.phrases(matching).values()), _CORPUS_THEMES),
     )  # fmt: skip
 
 
