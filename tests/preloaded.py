@@ -22,7 +22,7 @@ import agents.api.metrics  # noqa: E402
 import agents.cli.headless  # noqa: E402
 import agents.cli.main  # noqa: E402
 import agents.jobs.client  # noqa: E402
-import agents.memory.sqlite_knowledge  # noqa: E402
+import agents.memory.sql_knowledge  # noqa: E402
 import agents.report.formats  # noqa: E402
 import agents.run_research  # noqa: E402
 import agents.team  # noqa: E402, F401

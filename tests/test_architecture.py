@@ -24,7 +24,7 @@ HEAVY = {
     "openai": ("agents/llm/litellm_model.py", "agents/llm/litellm_errors.py"),
     "tavily": ("agents/search/tavily.py",),
     "qdrant_client": ("agents/memory/",),
-    "sqlalchemy": ("agents/chat/", "agents/jobs/", "agents/memory/postgres_knowledge.py"),
+    "sqlalchemy": ("agents/chat/", "agents/jobs/", "agents/memory/sql_knowledge.py"),
     "onnxruntime": ("agents/nlp/meaning.py",),
     "dbos": ("agents/jobs/",),
     "chainlit": ("app.py", "agents/chat/", "agents/api/"),

@@ -94,7 +94,7 @@ class KnowledgeStore(ABC):
         """Embed anew what another model embedded; what that left stays until all is done. Can be broken off at any time."""
         await self.embedder.embed(["a text"])  # its size is known from now on
         before, done = await self.stats(owner), 0
-        async for part in self._stale(owner):
+        async for part in self.pages(owner, stale=True):
             await self._put(owner, part, await self._directions(part))
             done += len(part)
             progress(before.embedded + done, before.items)
@@ -155,12 +155,8 @@ class KnowledgeStore(ABC):
         """Find things by words and by a direction, scored as `fused` does, best first."""
 
     @abstractmethod
-    def pages(self, owner: str) -> AsyncIterator[list[Remembered]]:
-        """Give everything, oldest first, batch by batch."""
-
-    @abstractmethod
-    def _stale(self, owner: str) -> AsyncIterator[list[Remembered]]:
-        """Give what has directions of other embedders alone, batch by batch."""
+    def pages(self, owner: str, *, stale: bool = False) -> AsyncIterator[list[Remembered]]:
+        """Give everything, oldest first, batch by batch; or what has directions of other embedders alone."""
 
     @abstractmethod
     async def _drop_stale(self, owner: str) -> None:
@@ -304,15 +300,12 @@ def open_memory(settings: Settings) -> KnowledgeStore | None:
     if not settings.memory:
         return None
     from agents.memory.embedders import embedder_of  # they all know this module
-    from agents.memory.sqlite_knowledge import SqliteKnowledge
+    from agents.memory.sql_knowledge import SqlKnowledge
 
     embedder = embedder_of(settings.embedder)
     if settings.qdrant_url:
         from agents.memory.qdrant_knowledge import QdrantKnowledge  # half a second to import
 
         return QdrantKnowledge(settings.qdrant_url, embedder, settings.qdrant_key.get_secret_value())
-    if (url := settings.database_url.get_secret_value()).startswith("postgres"):
-        from agents.memory.postgres_knowledge import PostgresKnowledge
-
-        return PostgresKnowledge(url, embedder)
-    return SqliteKnowledge(settings.data_dir / "memory", embedder)
+    url = settings.database_url.get_secret_value()
+    return SqlKnowledge(url if url.startswith("postgres") else settings.data_dir / "memory", embedder)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PREFIX = "dossier"
+MOST_SOURCES = 100_000  # addresses that are counted
 TIMEOUT_S = 10
 _K1, _B, _USUAL_WORDS = 1.2, 0.75, 40
 """BM25's own constants, and the words of a usual thing; how rare a word is, is counted by the server."""
@@ -75,15 +76,19 @@ class QdrantKnowledge(KnowledgeStore):
         return await self._ask(named)
 
     async def _counted(self, owner: str) -> tuple[dict[str, int], int, int]:
-        kinds: Counter[str] = Counter()
-        sources: set[str] = set()
-        embedded, here = 0, self._collection()
-        for name in await self._ask(self._collections):
-            async for page in self._scrolled(owner, name):
-                kinds.update(one.kind for one in page)
-                sources |= {one.source.url for one in page if one.source}
-                embedded += len(page) * (name == here)
-        return dict(kinds), len(sources), embedded
+        def counted() -> tuple[dict[str, int], int, int]:
+            kinds: Counter[str] = Counter()
+            urls: set[str] = set()
+            embedded, chosen = 0, self._filter(owner, Selection())
+            facts = self._filter(owner, Selection(kinds=("fact",)))
+            for name in self._collections():
+                kinds.update({str(hit.value): hit.count for hit in self.client.facet(name, "kind", chosen).hits})
+                found = self.client.facet(name, "url", facts, limit=MOST_SOURCES, exact=True)
+                urls |= {str(hit.value) for hit in found.hits}
+                embedded += self.client.count(name, chosen, exact=True).count if name == self._collection() else 0
+            return dict(kinds), len(urls), embedded
+
+        return await self._ask(counted)
 
     async def close(self) -> None:
         await asyncio.to_thread(self.client.close)
@@ -131,15 +136,19 @@ class QdrantKnowledge(KnowledgeStore):
         meant = {**dict.fromkeys(scores["words"], least), **scores["dense"]}
         return [(score, bodies[one]) for one, score in fused(scores["words"], meant, limit).items()]
 
-    async def pages(self, owner: str) -> AsyncIterator[list[Remembered]]:
-        for name in await self._ask(self._collections):
-            async for page in self._scrolled(owner, name):
-                yield page
+    async def pages(self, owner: str, *, stale: bool = False) -> AsyncIterator[list[Remembered]]:
+        def page(name: str, offset: object) -> "tuple[list[models.Record], object]":
+            return self.client.scroll(name, chosen, limit=BATCH, offset=offset, with_payload=_BODY)  # type: ignore[arg-type]
 
-    async def _stale(self, owner: str) -> AsyncIterator[list[Remembered]]:
-        for name in await self._others():
-            async for page in self._scrolled(owner, name):
-                yield page
+        chosen = self._filter(owner, Selection())
+        for name in await (self._others() if stale else self._ask(self._collections)):
+            offset: object = None
+            while True:
+                records, offset = await self._ask(page, name, offset)
+                if records:
+                    yield [_item(one.payload) for one in records]
+                if offset is None:
+                    break
 
     async def _drop_stale(self, owner: str) -> None:
         chosen = self.models.FilterSelector(filter=self._filter(owner, Selection()))
@@ -148,18 +157,6 @@ class QdrantKnowledge(KnowledgeStore):
 
     async def _others(self) -> list[str]:
         return [name for name in await self._ask(self._collections) if name != self._collection()]
-
-    async def _scrolled(self, owner: str, name: str) -> AsyncIterator[list[Remembered]]:
-        def page(offset: object) -> "tuple[list[models.Record], object]":
-            return self.client.scroll(name, chosen, limit=BATCH, offset=offset, with_payload=_BODY)  # type: ignore[arg-type]
-
-        chosen, offset = self._filter(owner, Selection()), None
-        while True:
-            records, offset = await self._ask(page, offset)
-            if records:
-                yield [_item(one.payload) for one in records]
-            if offset is None:
-                return
 
     # ---- in a thread
 

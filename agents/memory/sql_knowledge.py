@@ -1,108 +1,337 @@
-"""The knowledge base in an SQL database: what SQLite and PostgreSQL are asked alike.
+"""The knowledge base in SQL: a file in the data folder, or the PostgreSQL that jobs live in, asked by the same code.
 
-Full text, and the way to the nearest directions, are of each database. Users are told apart in every request.
+Full text is each database's own. A search looks at the rarest words of a question only, and compares the signs of all
+directions, which lie in memory, before it compares those of the nearest exactly: so one file serves a million things.
 """
 
-from abc import abstractmethod
-from collections.abc import AsyncIterator, Mapping
-from typing import Any, ClassVar
+import asyncio
+import threading
+import zlib
+from array import array
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
 
-from agents.contracts.fact import Remembered, Selection
-from agents.memory.embedders import cosines
-from agents.memory.knowledge import BATCH, KnowledgeStore, fused, item_of
+import sqlalchemy as sa
+from filelock import FileLock
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import SQLAlchemyError
 
-Rows = list[tuple[Any, ...]]
+from agents.contracts.fact import MemoryKind, Remembered, Selection
+from agents.core.errors import ConfigError
+from agents.memory.embedders import cosines, signs
+from agents.memory.knowledge import (
+    ASIDE,
+    BATCH,
+    MAX_TERMS,
+    NEAR,
+    POOL,
+    Embedder,
+    KnowledgeStore,
+    MemoryDown,
+    body_of,
+    columns_of,
+    fused,
+    item_of,
+    words_of,
+)
+from agents.nlp.tokens import content_words, segmented
+
+T = TypeVar("T")
+P = ParamSpec("P")
+Tests = list[sa.ColumnElement[bool]]
+
+LAYOUT = 2  # raised when the tables change; a file of another layout is left alone
+LOCK = 0x446F734D  # of PostgreSQL: one process makes the tables, and one writes at a time
+BUSY_S = 10.0  # seconds that a writer of a file waits for another
+LOOKED_AT = 2_500  # rows whose words are weighed
+SCANNED = 5_000  # rows behind a filter whose directions are all compared, the newest first
+
+_TABLES = sa.MetaData()
+_NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+ITEMS = sa.Table(
+    "memory_items", _TABLES,
+    sa.Column("n", _NUMBER, primary_key=True),
+    *(sa.Column(name, sa.Text, nullable=False) for name in "owner id kind verdict url domain text_hash seen".split()),
+    sa.Column("body", sa.LargeBinary, nullable=False),
+    sa.UniqueConstraint("owner", "id"),
+    *(sa.Index(f"memory_items_{name}", "owner", name) for name in ("kind", "url", "domain", "text_hash", "seen")),
+    sqlite_autoincrement=True,  # the number of what was forgotten is given to nothing else
+)  # fmt: skip
+_OF_ITEM = sa.ForeignKey("memory_items.n", ondelete="CASCADE")
+MET = sa.Table(
+    "memory_met", _TABLES,
+    sa.Column("job", sa.Text, primary_key=True), sa.Column("n", _NUMBER, _OF_ITEM, primary_key=True, index=True),
+)  # fmt: skip
+MEANINGS = sa.Table(
+    "memory_meanings", _TABLES,
+    sa.Column("m", _NUMBER, primary_key=True),
+    sa.Column("n", _NUMBER, sa.ForeignKey("memory_items.n", ondelete="CASCADE"), nullable=False),
+    sa.Column("embedder", sa.Text, nullable=False),
+    sa.Column("code", sa.LargeBinary, nullable=False),
+    sa.Column("vector", sa.LargeBinary, nullable=False),
+    sa.UniqueConstraint("n", "embedder"), sqlite_autoincrement=True,
+)  # fmt: skip
+WORDS = sa.table("memory_words", sa.column("n"), sa.column("words"), sa.column("rowid"), sa.column("rank"))
+_PUT_WORDS = {
+    "sqlite": "insert or replace into memory_words(rowid, body, aside) values (:n, :words, :aside)",
+    "postgresql": "insert into memory_words values (:n, setweight(to_tsvector('simple', :words), 'A')"
+    " || setweight(to_tsvector('simple', :aside), 'C')) on conflict (n) do update set words = excluded.words",
+}
+_SPREAD = sa.text("select term, doc from memory_vocabulary where term in :terms").bindparams(
+    sa.bindparam("terms", expanding=True)
+)
 
 
 class SqlKnowledge(KnowledgeStore):
-    """Rows of things, numbered as they come, and rows of directions beside them."""
+    """Tables made when somebody first asks; users are told apart in every request."""
 
-    items: ClassVar[str]  # table of things
-    meanings: ClassVar[str]  # table of directions
-    own: ClassVar[str]  # condition: the row is the owner's
-    meant: ClassVar[str]  # condition: the direction is of the present embedder
-    listed: ClassVar[str]  # condition: a column is one of the values listed under its name
-    met: ClassVar[str]  # condition: the job met with the thing
-    seen: ClassVar[str] = "seen"  # column of days, as it compares with text
-
-    @abstractmethod
-    async def _rows(self, owner: str, query: str, values: Mapping[str, object]) -> Rows:
-        """Ask for rows."""
-
-    @abstractmethod
-    async def _dropped(self, owner: str, table: str, condition: str, values: Mapping[str, object]) -> int:
-        """Delete rows of one table, with what belongs to them; says how many."""
-
-    @abstractmethod
-    async def _by_words(self, owner: str, text: str, where: Selection) -> dict[int, float]:
-        """Find things by their words, scored, at most `POOL`."""
-
-    @abstractmethod
-    async def _near(self, owner: str, vector: bytes, where: Selection) -> list[int]:
-        """Find things whose directions are to be compared with one."""
+    def __init__(self, place: Path | str, embedder: Embedder) -> None:
+        """Keep it in a folder, or in the PostgreSQL database at an address."""
+        super().__init__(embedder)
+        self._folder = place if isinstance(place, Path) else None
+        self.name, self._dialect = ("embedded", sqlite) if self._folder else ("postgresql", postgresql)
+        try:
+            if self._folder:
+                url = sa.URL.create("sqlite", database=str(self._folder / "knowledge.db"))
+                # A transaction begins with its first change, and waits for that of another process.
+                self._engine = sa.create_engine(url, connect_args={"timeout": BUSY_S, "isolation_level": "IMMEDIATE"})
+            else:
+                self._engine = sa.create_engine(sa.make_url(str(place)).set(drivername="postgresql+psycopg"))
+        except (ImportError, SQLAlchemyError) as error:
+            raise ConfigError(f"The knowledge base can't be kept in this database: {error}") from error
+        self._made, self._alone = False, threading.Lock()
+        self._signs: dict[tuple[str, MemoryKind], _Signs] = {}
+        self._read_to: dict[str, int] = {}
 
     async def get(
         self, owner: str, where: Selection, limit: int = 1_000, *, newest: bool = False
     ) -> tuple[Remembered, ...]:
-        condition, values = self.chosen(where)
-        order = "seen desc, n desc" if newest else "n"
-        query = f"select body from {self.items} where {condition} order by {order} limit :limit"
-        return tuple(item_of(body) for (body,) in await self._asked(owner, query, **values, limit=limit))
+        c = ITEMS.c
+        order = (c.seen.desc(), c.n.desc()) if newest else (c.n,)
+        query = sa.select(c.n, c.body).where(*_chosen(owner, where)).order_by(*order).limit(limit)
+        return tuple((await self._ask(_read, query)).values())
+
+    async def owners(self) -> tuple[str, ...]:
+        query = sa.select(ITEMS.c.owner).distinct().order_by(ITEMS.c.owner)
+        return tuple(await self._ask(lambda db: db.scalars(query).all()))
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._engine.dispose)
+
+    async def pages(self, owner: str, *, stale: bool = False) -> AsyncIterator[list[Remembered]]:
+        c, last = ITEMS.c, 0
+        tests = [c.owner == owner]
+        if stale:
+            of_it = sa.select(MEANINGS.c.n).where(MEANINGS.c.n == c.n)
+            tests += [of_it.exists(), ~of_it.where(self._present).exists()]
+        while page := await self._ask(
+            _read, sa.select(c.n, c.body).where(*tests, c.n > last).order_by(c.n).limit(BATCH)
+        ):
+            last = max(page)
+            yield list(page.values())
+
+    async def _drop_stale(self, owner: str) -> None:
+        ours = sa.select(ITEMS.c.n).where(ITEMS.c.owner == owner)
+        await self._ask(lambda db: db.execute(sa.delete(MEANINGS).where(~self._present, MEANINGS.c.n.in_(ours))))
 
     async def _forget(self, owner: str, where: Selection) -> int:
-        condition, values = self.chosen(where)
-        return await self._dropped(owner, self.items, condition, self._with(owner, values))
+        gone = sa.delete(ITEMS).where(*_chosen(owner, where))
+        return await self._ask(lambda db: db.execute(gone).rowcount)
 
     async def _counted(self, owner: str) -> tuple[dict[str, int], int, int]:
-        ours = f"from {self.items} where {self.own}"
-        kinds = await self._asked(owner, f"select kind, count(*) {ours} group by kind")
-        ((sources,),) = await self._asked(owner, f"select count(distinct url) {ours} and kind = 'fact'")
-        meant = f"select count(*) from {self.meanings} where {self.own} and {self.meant} and length(vector) > 0"
-        ((embedded,),) = await self._asked(owner, meant)
-        return dict(kinds), sources, embedded
+        def counted(db: sa.Connection) -> tuple[dict[str, int], int, int]:
+            ours = [ITEMS.c.owner == owner]
+            kinds = db.execute(sa.select(ITEMS.c.kind, sa.func.count()).where(*ours).group_by(ITEMS.c.kind))
+            sources = sa.select(sa.func.count(ITEMS.c.url.distinct())).where(*ours, ITEMS.c.kind == "fact")
+            embedded = sa.select(sa.func.count()).select_from(MEANINGS).join(ITEMS, ITEMS.c.n == MEANINGS.c.n)
+            embedded = embedded.where(*ours, self._present, MEANINGS.c.vector != b"")
+            return dict(kinds.all()), db.scalar(sources) or 0, db.scalar(embedded) or 0
+
+        return await self._ask(counted)
+
+    async def _put(self, owner: str, items: Sequence[Remembered], vectors: Sequence[bytes]) -> int:
+        return await self._ask(self._written, owner, items, vectors)
+
+    def _written(self, db: sa.Connection, owner: str, items: Sequence[Remembered], vectors: Sequence[bytes]) -> int:
+        rows = [{"owner": owner, **columns_of(one), "body": body_of(one)} for one in items]
+        numbered = sa.select(ITEMS.c.id, ITEMS.c.n).where(
+            ITEMS.c.owner == owner, ITEMS.c.id.in_([one.id for one in items])
+        )
+        if self._dialect is postgresql:  # what is numbered later is then seen later: signs are read in this order
+            db.execute(sa.select(sa.func.pg_advisory_xact_lock(LOCK)))
+        there = len(db.execute(numbered).all())
+        put = self._dialect.insert(ITEMS)
+        changed = {name: put.excluded[name] for name in rows[0].keys() - {"owner", "id"}}
+        db.execute(put.on_conflict_do_update(index_elements=["owner", "id"], set_=changed), rows)
+        n = dict(db.execute(numbered).all())
+        words = [(n[one.id], *(text.replace("\0", " ") for text in words_of(one))) for one in items]
+        db.execute(
+            sa.text(_PUT_WORDS[self._engine.dialect.name]),
+            [{"n": number, "words": body, "aside": aside} for number, body, aside in words],
+        )
+        if met := [{"job": job, "n": n[one.id]} for one in items for job in one.jobs]:
+            db.execute(self._dialect.insert(MET).on_conflict_do_nothing(), met)
+        meant = [  # an empty direction says that it was asked for
+            {"n": n[one.id], "embedder": self._embedder, "code": signs(vector), "vector": vector}
+            for one, vector in zip(items, vectors, strict=True)
+        ]
+        db.execute(self._dialect.insert(MEANINGS).on_conflict_do_nothing(), meant)
+        return len(items) - there
 
     async def _search(
         self, owner: str, text: str, vector: bytes, where: Selection, limit: int
     ) -> list[tuple[float, Remembered]]:
-        worded, numbered = await self._by_words(owner, text, where), self.listed.format("n")
-        near = await self._near(owner, vector, where) if vector else []
-        query = f"select n, vector from {self.meanings} where {self.meant} and {numbered}"
-        best = fused(worded, cosines(vector, await self._asked(owner, query, n=[*near, *worded])), limit)
-        rows = await self._asked(owner, f"select n, body from {self.items} where {numbered}", n=[*best])
-        found: dict[int, bytes] = dict(rows)
-        return [(score, item_of(found[n])) for n, score in best.items() if n in found]
+        return await self._ask(self._found, owner, text, vector, where, limit)
 
-    async def pages(self, owner: str) -> AsyncIterator[list[Remembered]]:
-        query, last = f"select n, body from {self.items} where {self.own} and n > :last order by n limit {BATCH}", 0
-        while rows := await self._asked(owner, query, last=last):
-            last = rows[-1][0]
-            yield [item_of(body) for _, body in rows]
+    def _found(
+        self, db: sa.Connection, owner: str, text: str, vector: bytes, where: Selection, limit: int
+    ) -> list[tuple[float, Remembered]]:
+        tests = _chosen(owner, where)
+        worded = (_by_words if self._folder else _by_words_in_postgresql)(db, text, tests)
+        near = self._near(db, owner, vector, where) if vector else []
+        query = sa.select(MEANINGS.c.n, MEANINGS.c.vector).where(self._present, MEANINGS.c.n.in_([*near, *worded]))
+        best = fused(worded, cosines(vector, [(n, one) for n, one in db.execute(query)]), limit)
+        items = _read(db, sa.select(ITEMS.c.n, ITEMS.c.body).where(ITEMS.c.n.in_([*best])))
+        return [(score, items[n]) for n, score in best.items() if n in items]
 
-    async def _stale(self, owner: str) -> AsyncIterator[list[Remembered]]:
-        of_it = f"select 1 from {self.meanings} as one where one.n = {self.items}.n"
-        query = (
-            f"select body from {self.items} where {self.own} and exists ({of_it})"
-            f" and not exists ({of_it} and {self.meant}) limit {BATCH}"
-        )
-        while rows := await self._asked(owner, query):
-            yield [item_of(body) for (body,) in rows]
+    def _near(self, db: sa.Connection, owner: str, vector: bytes, where: Selection) -> list[int]:
+        """Find things whose directions are to be compared with one."""
+        if where.model_copy(update={"kinds": ()}) != Selection():  # such a filter goes first
+            query = sa.select(ITEMS.c.n).where(*_chosen(owner, where)).order_by(ITEMS.c.n.desc()).limit(SCANNED)
+            return list(db.scalars(query))
+        c = MEANINGS.c
+        with self._alone:
+            # What was added since, here or by another process; what was forgotten is left out later.
+            new = sa.select(c.m, c.n, ITEMS.c.kind, c.code).join(ITEMS, ITEMS.c.n == c.n).order_by(c.m)
+            new = new.where(ITEMS.c.owner == owner, self._present, c.m > self._read_to.get(owner, 0), c.code != b"")
+            for m, n, kind, code in db.execute(new):
+                self._signs.setdefault((owner, kind), _Signs()).add(n, code)
+                self._read_to[owner] = m
+            kinds = [kind for of, kind in self._signs if of == owner and kind in (where.kinds or (kind,))]
+            return [n for kind in kinds for n in self._signs[owner, kind].nearest(signs(vector), NEAR)]
 
-    async def _drop_stale(self, owner: str) -> None:
-        await self._dropped(owner, self.meanings, f"{self.own} and not {self.meant}", self._with(owner, {}))
+    @property
+    def _embedder(self) -> str:
+        return f"{self.embedder.id} {self.embedder.dimensions}"
 
-    def chosen(self, where: Selection) -> tuple[str, dict[str, object]]:
-        """Write a selection as a condition, and its values by name."""
-        lists = {"id": list(where.ids), "kind": list(where.kinds), "verdict": list(where.verdicts)}
-        equal = {"url": where.url, "domain": where.domain, "text_hash": where.text_hash}
-        tests = {name: self.listed.format(name) for name in lists} | {name: f"{name} = :{name}" for name in equal}
-        tests |= {"job": self.met, "since": f"{self.seen} >= :since", "until": f"{self.seen} <= :until"}
-        until = where.date_to and f"{where.date_to}~"
-        values = {**lists, **equal, "job": where.job, "since": where.date_from, "until": until}
-        given: dict[str, object] = {name: value for name, value in values.items() if value}
-        return " and ".join([self.own, *(tests[name] for name in given)]), given
+    @property
+    def _present(self) -> sa.ColumnElement[bool]:
+        """The condition that a direction is of the present embedder."""
+        return MEANINGS.c.embedder == self._embedder
 
-    async def _asked(self, owner: str, query: str, **values: object) -> Rows:
-        return await self._rows(owner, query, self._with(owner, values))
+    async def _ask(self, work: Callable[Concatenate[sa.Connection, P], T], *given: P.args, **named: P.kwargs) -> T:
+        """Do something in one transaction, in a thread; `MemoryDown` where the database can't be used."""
 
-    def _with(self, owner: str, values: Mapping[str, object]) -> dict[str, object]:
-        return {**values, "owner": owner, "embedder": f"{self.embedder.id} {self.embedder.dimensions}"}
+        def asked() -> T:
+            with self._alone:
+                if not self._made:
+                    self._make()
+                    self._made = True
+            with self._engine.begin() as db:
+                return work(db, *given, **named)
+
+        try:
+            return await asyncio.to_thread(asked)
+        except (SQLAlchemyError, OSError, zlib.error, ValueError) as error:  # what is no thing of ours is a ValueError
+            cause = " ".join(str(getattr(error, "orig", None) or error).split())[:200]
+            raise MemoryDown(f"the knowledge base can't be used: {cause}") from error
+
+    def _make(self) -> None:
+        """Make the tables where there are none; a file of another version is left as it is."""
+        if self._folder:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        # SQLite does not wait for another process that switches a file to its log.
+        with FileLock(self._folder / "knowledge.lock") if self._folder else nullcontext(), self._engine.begin() as db:
+            if self._folder:
+                db.exec_driver_sql("pragma journal_mode = wal")
+                if db.exec_driver_sql("pragma user_version").scalar() not in {0, LAYOUT}:
+                    raise MemoryDown("the knowledge base was written by another version of this program")
+                db.exec_driver_sql(f"pragma user_version = {LAYOUT}")
+            else:
+                db.execute(sa.select(sa.func.pg_advisory_xact_lock(LOCK)))
+            _TABLES.create_all(db)
+            words = Path(__file__).with_name(f"{self.name}.sql").read_text("utf-8")
+            for statement in words.split("\n\n"):
+                db.exec_driver_sql(statement)
+
+
+def _chosen(owner: str, where: Selection) -> Tests:
+    """Write a selection as conditions; the owner always is one of them."""
+    c = ITEMS.c
+    lists = {c.id: where.ids, c.kind: where.kinds, c.verdict: where.verdicts}
+    equal = {c.url: where.url, c.domain: where.domain, c.text_hash: where.text_hash}
+    tests = [c.owner == owner, *(column.in_(values) for column, values in lists.items() if values)]
+    tests += [column == value for column, value in equal.items() if value]
+    if where.job:
+        tests.append(c.n.in_(sa.select(MET.c.n).where(MET.c.job == where.job)))
+    if where.date_from:
+        tests.append(c.seen >= where.date_from)
+    if where.date_to:
+        tests.append(c.seen <= f"{where.date_to}T99")  # all of that day
+    return tests
+
+
+def _read(db: sa.Connection, query: sa.Select[int, bytes]) -> dict[int, Remembered]:
+    """Read things by their numbers, in the order of a query."""
+    return {n: item_of(body) for n, body in db.execute(query)}
+
+
+def _by_words(db: sa.Connection, text: str, tests: Tests) -> dict[int, float]:
+    """Find things in a file by the rarest words of a text, scored, at most `POOL`."""
+    terms = list(dict.fromkeys(filter(None, (segmented(word) for word in content_words(text)))))[:MAX_TERMS]
+    spread: dict[str, int] = dict(db.execute(_SPREAD, {"terms": [one.split()[0] for one in terms]}).all())
+    chosen, looked_at = list[str](), 0
+    for number, term in sorted((spread.get(one.split()[0], 0), one) for one in terms):
+        if chosen and looked_at + number > LOOKED_AT:
+            break
+        chosen.append(f'"{term}"')
+        looked_at += number
+    if not chosen:
+        return {}
+    # Where even the rarest word is in too many, the newest of them are looked at.
+    newest = db.scalar(sa.select(sa.func.max(ITEMS.c.n))) or 0
+    after = int(newest * (1 - LOOKED_AT / looked_at)) if looked_at > LOOKED_AT else 0
+    matched = sa.text(f"memory_words match :asked and rank match 'bm25(1.0, {ASIDE})'")
+    query = sa.select(ITEMS.c.n, -WORDS.c.rank).join(WORDS, WORDS.c.rowid == ITEMS.c.n).order_by(WORDS.c.rank)
+    query = query.where(matched, WORDS.c.rowid > after, *tests).limit(POOL)
+    return dict(db.execute(query, {"asked": " OR ".join(chosen)}).all())
+
+
+def _by_words_in_postgresql(db: sa.Connection, text: str, tests: Tests) -> dict[int, float]:
+    """Find things in PostgreSQL by the words of a text, scored, at most `POOL`; the newest that hold one are looked at."""
+    words = [word for term in content_words(text) for word in segmented(term).replace("\0", " ").split()]
+    if not words:
+        return {}
+    asked = sa.func.websearch_to_tsquery(sa.literal_column("'simple'"), " or ".join(words[:MAX_TERMS]))
+    newest = sa.select(ITEMS.c.n, WORDS.c.words).join(WORDS, WORDS.c.n == ITEMS.c.n).order_by(ITEMS.c.n.desc())
+    found = newest.where(WORDS.c.words.op("@@")(asked), *tests).limit(LOOKED_AT).subquery()
+    score = sa.func.ts_rank(found.c.words, asked)
+    return dict(db.execute(sa.select(found.c.n, score).order_by(score.desc()).limit(POOL)).all())
+
+
+class _Signs:
+    """The signs of all directions of one kind: 16 MB for a million."""
+
+    def __init__(self) -> None:
+        self.numbers, self._codes = array("q"), bytearray()
+
+    def add(self, n: int, code: bytes) -> None:
+        self.numbers.append(n)
+        self._codes += _whole_words(code)
+
+    def nearest(self, code: bytes, most: int) -> list[int]:
+        import numpy as np  # not before somebody searches: it costs every start a tenth of a second, and 20 MB
+
+        codes = np.frombuffer(self._codes, np.uint64).reshape(len(self.numbers), -1)
+        far = np.bitwise_count(codes ^ np.frombuffer(_whole_words(code), np.uint64)).sum(axis=1, dtype=np.uint16)
+        # Counting how many are how far is quicker than any sorting of a million.
+        bound = np.bincount(far).cumsum().searchsorted(min(most, len(far)))
+        near = np.flatnonzero(far <= bound)
+        best = near[np.argsort(far[near], kind="stable")][:most]
+        return [int(n) for n in np.frombuffer(self.numbers, np.int64)[best]]
+
+
+def _whole_words(code: bytes) -> bytes:
+    return code.ljust(-(-len(code) // 8) * 8, b"\0")

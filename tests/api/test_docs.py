@@ -84,7 +84,7 @@ async def test_every_command_of_the_page_gives_what_stands_below_it(put, http, t
     from agents.jobs.blob_store import BlobStore
     from agents.jobs.client import Client
     from agents.memory.embedders import StaticEmbedder
-    from agents.memory.sqlite_knowledge import SqliteKnowledge
+    from agents.memory.sql_knowledge import SqlKnowledge
     from agents.offline import OfflineModel
     from agents.search.choose_searcher import SAMPLE_LIBRARY
     from agents.search.library import Library
@@ -109,7 +109,7 @@ async def test_every_command_of_the_page_gives_what_stands_below_it(put, http, t
     model = Patient()
     library = Library((SAMPLE_LIBRARY,), tmp_path / "library.db", kind="sample", name="sample library")
     site = put(model, searcher=library, jobs=jobs)
-    site.team.memory = SqliteKnowledge(tmp_path / "memory", StaticEmbedder())
+    site.team.memory = SqlKnowledge(tmp_path / "memory", StaticEmbedder())
     await site.team.open()
     job_id = fact = ""
     for command, status, written in commands():

@@ -9,7 +9,7 @@ from agents.api.mcp_server import mcp_server
 from agents.contracts.fact import Selection
 from agents.memory.embedders import StaticEmbedder
 from agents.memory.knowledge import forget_with
-from agents.memory.sqlite_knowledge import SqliteKnowledge
+from agents.memory.sql_knowledge import SqlKnowledge
 from tests.memory.test_knowledge import ALL, BRIDGE, TUNNEL
 
 
@@ -28,7 +28,7 @@ async def asked(site_of_two, client):
 @pytest.fixture
 async def site_of_two(put, tmp_path):
     site = put()
-    site.team.memory = SqliteKnowledge(tmp_path / "memory", StaticEmbedder())
+    site.team.memory = SqlKnowledge(tmp_path / "memory", StaticEmbedder())
     await site.team.memory.put("local", ALL)
     await site.team.memory.put("eve", ALL)
     return site
@@ -118,7 +118,7 @@ async def test_where_it_is_switched_off_the_routes_say_so(put, client):
 
 
 async def test_with_a_job_goes_only_what_no_other_job_met(tmp_path):
-    store = SqliteKnowledge(tmp_path, StaticEmbedder())
+    store = SqlKnowledge(tmp_path, StaticEmbedder())
     shared = TUNNEL.model_copy(update={"history": (*TUNNEL.history, *BRIDGE.history)})
     await store.put("ada", [*ALL[:1], shared, ALL[2]])
 

@@ -9,7 +9,7 @@ from chainlit.user import User
 from agents.contracts.contract import Brief
 from agents.contracts.report import Commission
 from agents.memory.embedders import StaticEmbedder
-from agents.memory.sqlite_knowledge import SqliteKnowledge
+from agents.memory.sql_knowledge import SqlKnowledge
 from tests.memory.test_knowledge import ALL, TUNNEL
 from tests.scripts import QUERY
 
@@ -43,7 +43,7 @@ def routes_of(app):
 @pytest.fixture
 def remote(put, tmp_path):
     site = put(host="0.0.0.0", api_key=KEY, requests_per_minute=0)  # every route is asked many times over
-    site.team.memory = SqliteKnowledge(tmp_path / "memory", StaticEmbedder())
+    site.team.memory = SqlKnowledge(tmp_path / "memory", StaticEmbedder())
     return site
 
 

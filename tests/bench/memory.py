@@ -22,7 +22,7 @@ from agents.contracts.frozen import digest
 from agents.contracts.sources import SearchQuery, Source, SourceCard
 from agents.memory.embedders import StaticEmbedder
 from agents.memory.knowledge import KnowledgeStore
-from agents.memory.sqlite_knowledge import SqliteKnowledge
+from agents.memory.sql_knowledge import SqlKnowledge
 from agents.nlp.lang import spans
 from agents.search.index import FileOutcome, Index
 
@@ -82,7 +82,6 @@ async def measured(store: KnowledgeStore, count: int, texts: list[str]) -> dict[
         await store.search("bench", question, Selection(kinds=("fact",)), 10)
         took.append(1000 * (time.perf_counter() - began))
         worked.append(1000 * (time.process_time() - cpu))
-    stats = await store.stats("bench")
     return {
         "facts": count,
         "inserted a second": count / filled,
@@ -91,7 +90,6 @@ async def measured(store: KnowledgeStore, count: int, texts: list[str]) -> dict[
         "search, p95 ms": sorted(took)[int(0.95 * len(took))],
         "search, median CPU ms": statistics.median(worked),
         "search, p95 CPU ms": sorted(worked)[int(0.95 * len(worked))],
-        "on disk, MB": (stats.bytes or 0) / 1e6,
     }
 
 
@@ -105,17 +103,14 @@ MUST = {
 async def run(count: int, url: str, texts: list[str]) -> dict[str, float]:
     """Measure the embedded store, a PostgreSQL database, or a Qdrant server."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        store: KnowledgeStore = SqliteKnowledge(Path(folder), StaticEmbedder())
-        if url.startswith("postgres"):
-            from agents.memory.postgres_knowledge import PostgresKnowledge
-
-            store = PostgresKnowledge(url, StaticEmbedder())
-        elif url:
+        store: KnowledgeStore = SqlKnowledge(url if url.startswith("postgres") else Path(folder), StaticEmbedder())
+        if url and not url.startswith("postgres"):
             from agents.memory.qdrant_knowledge import QdrantKnowledge
 
             store = QdrantKnowledge(url, StaticEmbedder())
         try:
-            return await measured(store, count, texts)
+            figures = await measured(store, count, texts)
+            return figures | {"on disk, MB": sum(one.stat().st_size for one in Path(folder).iterdir()) / 1e6}
         finally:
             await store.forget("bench", Selection())
             await store.close()
@@ -172,7 +167,7 @@ def main() -> int:
     given = parser.parse_args()
     if given.recall:
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-            found = asyncio.run(recall(Path(given.shared), SqliteKnowledge(Path(folder), StaticEmbedder())))
+            found = asyncio.run(recall(Path(given.shared), SqlKnowledge(Path(folder), StaticEmbedder())))
         print("| recall@5 of documents | knowledge base | index of the user's own files |\n| --- | ---: | ---: |")
         for name, ours, theirs in found:
             print(f"| {name} | {ours:.3f} | {theirs:.3f} |")

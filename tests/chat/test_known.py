@@ -9,7 +9,7 @@ from agents.chat.state import Refuse, Say, ShowContract, Started
 from agents.chat.texts import ChatTexts
 from agents.contracts.fact import Selection
 from agents.memory.embedders import StaticEmbedder
-from agents.memory.sqlite_knowledge import SqliteKnowledge
+from agents.memory.sql_knowledge import SqlKnowledge
 from tests.chat.conftest import Page, until
 from tests.memory.test_knowledge import ALL, BRIDGE, CHEESE, TUNNEL
 
@@ -20,7 +20,7 @@ ASKED = "How often was the Orvane ferry closed, and what did it cost?"
 @pytest.fixture
 async def knowing(talker, tmp_path):
     """A conversation of somebody who knows of a bridge and of a tunnel."""
-    talker.team.memory = store = SqliteKnowledge(tmp_path / "memory", StaticEmbedder())
+    talker.team.memory = store = SqlKnowledge(tmp_path / "memory", StaticEmbedder())
     await store.put("local", ALL)
     await store.put("eve", [TUNNEL])
     yield talker
@@ -139,7 +139,7 @@ async def test_what_a_run_found_is_forgotten_once_it_is_clear_that_it_is_meant(k
 
 
 async def test_a_deleted_chat_asks_whether_what_its_research_found_goes_too(chat, tmp_path):
-    chat.team.memory = store = SqliteKnowledge(tmp_path / "memory", StaticEmbedder())
+    chat.team.memory = store = SqlKnowledge(tmp_path / "memory", StaticEmbedder())
     page = Page()
     await page.say(ASKED)
     await page.say("Authorized to execute")
@@ -170,7 +170,7 @@ async def test_it_says_so_where_nothing_is_kept(talker):
 @pytest.fixture
 async def page(chat, http, tmp_path):
     """The page of the same somebody."""
-    chat.team.memory = store = SqliteKnowledge(tmp_path / "memory", StaticEmbedder())
+    chat.team.memory = store = SqlKnowledge(tmp_path / "memory", StaticEmbedder())
     await store.put("local", ALL)
     await store.put("eve", [TUNNEL])
     http.store = store

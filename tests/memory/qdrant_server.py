@@ -66,7 +66,8 @@ class QdrantServer:
             case "POST", "points/query/batch":
                 return client.query_batch_points(name, models.QueryRequestBatch.model_validate(given).searches)
             case "POST", "facet":
-                return client.facet(name, given["key"], limit=given["limit"])
+                sent = models.FacetRequest.model_validate(given)
+                return client.facet(name, sent.key, sent.filter, limit=sent.limit or 10)
             case "PUT", "index":
                 return {"operation_id": 1, "status": "completed"}
         raise AssertionError(f"the server does not know {request.method} {request.path}")

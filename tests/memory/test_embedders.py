@@ -7,7 +7,7 @@ import pytest
 from agents.contracts.fact import Selection
 from agents.core.errors import ConfigError
 from agents.memory.embedders import StaticEmbedder, embedder_of
-from agents.memory.sqlite_knowledge import SqliteKnowledge
+from agents.memory.sql_knowledge import SqlKnowledge
 from agents.nlp.similarity import closeness
 from tests.memory.test_knowledge import ALL, BRIDGE, ME
 
@@ -27,10 +27,10 @@ async def test_a_text_has_the_mean_of_its_words_whoever_it_is_asked_with():
 
 
 async def test_what_the_shipped_table_embedded_is_embedded_anew_and_found(tmp_path):
-    before = SqliteKnowledge(tmp_path, StaticEmbedder())
+    before = SqlKnowledge(tmp_path, StaticEmbedder())
     await before.put(ME, ALL)
     await before.close()
-    after = SqliteKnowledge(tmp_path, embedder_of(f"onnx:{FOLDER}"))
+    after = SqlKnowledge(tmp_path, embedder_of(f"onnx:{FOLDER}"))
 
     assert await after.reembed(ME) == 3
     found = await after.search(ME, "bridge tracks", Selection())

@@ -11,7 +11,7 @@ from agents.core.budget import Limits
 from agents.jobs.database import Database, async_url
 from agents.jobs.store import Store, WholeJob
 from agents.memory.embedders import StaticEmbedder
-from agents.memory.sqlite_knowledge import SqliteKnowledge
+from agents.memory.sql_knowledge import SqlKnowledge
 from agents.research.steering import Steering
 from tests.memory.test_knowledge import ALL, BRIDGE, TUNNEL
 from tests.scripts import BRIEF
@@ -22,7 +22,7 @@ def ask(tmp_path, monkeypatch):
     monkeypatch.setenv("DOSSIER_DATA_DIR", str(tmp_path))
 
     async def fill():
-        store = SqliteKnowledge(tmp_path / "memory", StaticEmbedder())
+        store = SqlKnowledge(tmp_path / "memory", StaticEmbedder())
         await store.put("local", ALL)
         await store.close()
 

@@ -17,7 +17,7 @@ from agents.core.role import RoleAnswer
 from agents.memory.embedders import StaticEmbedder
 from agents.memory.knowledge import ANSWERS, MemoryDown
 from agents.memory.qdrant_knowledge import QdrantKnowledge
-from agents.memory.sqlite_knowledge import SqliteKnowledge
+from agents.memory.sql_knowledge import SqlKnowledge
 from agents.report.document import build
 from agents.research.planning.drafting import Begun, plan_by, plan_of
 from agents.research.planning.freeze_contract import bounds_of
@@ -70,7 +70,7 @@ class Life:
 
     def __init__(self, folder, pages=PAGES):
         self.store, self.texts, self.now, self.pages = (
-            SqliteKnowledge(folder, StaticEmbedder()),
+            SqlKnowledge(folder, StaticEmbedder()),
             MemoryTexts(),
             START,
             pages,
