@@ -51,9 +51,9 @@ def embedder_of(name: str) -> Embedder:
 
 
 def signs(vector: bytes) -> bytes:
-    """Give the signs of a direction as bits: two texts that point the same way differ in few of them."""
+    """Give the signs of a direction as bits, in whole words of 64: two texts that point the same way differ in few of them."""
     bits = "".join("01"[0 < one < 128] for one in vector)
-    return int(bits or "0", 2).to_bytes((len(vector) + 7) // 8, "big")
+    return int(bits or "0", 2).to_bytes(-(-len(vector) // 64) * 8, "big")
 
 
 def cosines(vector: bytes, rows: Sequence[tuple[int, bytes]]) -> dict[int, float]:

@@ -20,22 +20,9 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from agents.contracts.fact import MemoryKind, Remembered, Selection
 from agents.core.errors import ConfigError
+from agents.memory import knowledge
 from agents.memory.embedders import cosines, signs
-from agents.memory.knowledge import (
-    ASIDE,
-    BATCH,
-    MAX_TERMS,
-    NEAR,
-    POOL,
-    Embedder,
-    KnowledgeStore,
-    MemoryDown,
-    body_of,
-    columns_of,
-    fused,
-    item_of,
-    words_of,
-)
+from agents.memory.knowledge import Embedder, KnowledgeStore, MemoryDown, body_of, columns_of, fused, item_of, words_of
 from agents.nlp.tokens import content_words, segmented
 
 T = TypeVar("T")
@@ -102,7 +89,8 @@ class SqlKnowledge(KnowledgeStore):
         except (ImportError, SQLAlchemyError) as error:
             raise ConfigError(f"The knowledge base can't be kept in this database: {error}") from error
         self._made, self._alone = False, threading.Lock()
-        self._signs: dict[tuple[str, MemoryKind], _Signs] = {}
+        self._signs: dict[tuple[str, MemoryKind], tuple[array[int], bytearray]] = {}
+        """By user and kind: numbers of things, and the signs of their directions; 16 MB for a million."""
         self._read_to: dict[str, int] = {}
 
     async def get(
@@ -127,7 +115,7 @@ class SqlKnowledge(KnowledgeStore):
             of_it = sa.select(MEANINGS.c.n).where(MEANINGS.c.n == c.n)
             tests += [of_it.exists(), ~of_it.where(self._present).exists()]
         while page := await self._ask(
-            _read, sa.select(c.n, c.body).where(*tests, c.n > last).order_by(c.n).limit(BATCH)
+            _read, sa.select(c.n, c.body).where(*tests, c.n > last).order_by(c.n).limit(knowledge.BATCH)
         ):
             last = max(page)
             yield list(page.values())
@@ -207,10 +195,12 @@ class SqlKnowledge(KnowledgeStore):
             new = sa.select(c.m, c.n, ITEMS.c.kind, c.code).join(ITEMS, ITEMS.c.n == c.n).order_by(c.m)
             new = new.where(ITEMS.c.owner == owner, self._present, c.m > self._read_to.get(owner, 0), c.code != b"")
             for m, n, kind, code in db.execute(new):
-                self._signs.setdefault((owner, kind), _Signs()).add(n, code)
+                numbers, codes = self._signs.setdefault((owner, kind), (array("q"), bytearray()))
+                numbers.append(n)
+                codes += code
                 self._read_to[owner] = m
-            kinds = [kind for of, kind in self._signs if of == owner and kind in (where.kinds or (kind,))]
-            return [n for kind in kinds for n in self._signs[owner, kind].nearest(signs(vector), NEAR)]
+            kinds = [self._signs[key] for key in self._signs if key[0] == owner and key[1] in (where.kinds or key)]
+            return [n for of_kind in kinds for n in _nearest(*of_kind, signs(vector), knowledge.NEAR)]
 
     @property
     def _embedder(self) -> str:
@@ -280,7 +270,7 @@ def _read(db: sa.Connection, query: sa.Select[int, bytes]) -> dict[int, Remember
 
 def _by_words(db: sa.Connection, text: str, tests: Tests) -> dict[int, float]:
     """Find things in a file by the rarest words of a text, scored, at most `POOL`."""
-    terms = list(dict.fromkeys(filter(None, (segmented(word) for word in content_words(text)))))[:MAX_TERMS]
+    terms = list(dict.fromkeys(filter(None, (segmented(word) for word in content_words(text)))))[: knowledge.MAX_TERMS]
     spread: dict[str, int] = dict(db.execute(_SPREAD, {"terms": [one.split()[0] for one in terms]}).all())
     chosen, looked_at = list[str](), 0
     for number, term in sorted((spread.get(one.split()[0], 0), one) for one in terms):
@@ -293,9 +283,9 @@ def _by_words(db: sa.Connection, text: str, tests: Tests) -> dict[int, float]:
     # Where even the rarest word is in too many, the newest of them are looked at.
     newest = db.scalar(sa.select(sa.func.max(ITEMS.c.n))) or 0
     after = int(newest * (1 - LOOKED_AT / looked_at)) if looked_at > LOOKED_AT else 0
-    matched = sa.text(f"memory_words match :asked and rank match 'bm25(1.0, {ASIDE})'")
+    matched = sa.text(f"memory_words match :asked and rank match 'bm25(1.0, {knowledge.ASIDE})'")
     query = sa.select(ITEMS.c.n, -WORDS.c.rank).join(WORDS, WORDS.c.rowid == ITEMS.c.n).order_by(WORDS.c.rank)
-    query = query.where(matched, WORDS.c.rowid > after, *tests).limit(POOL)
+    query = query.where(matched, WORDS.c.rowid > after, *tests).limit(knowledge.POOL)
     return dict(db.execute(query, {"asked": " OR ".join(chosen)}).all())
 
 
@@ -304,34 +294,19 @@ def _by_words_in_postgresql(db: sa.Connection, text: str, tests: Tests) -> dict[
     words = [word for term in content_words(text) for word in segmented(term).replace("\0", " ").split()]
     if not words:
         return {}
-    asked = sa.func.websearch_to_tsquery(sa.literal_column("'simple'"), " or ".join(words[:MAX_TERMS]))
+    asked = sa.func.websearch_to_tsquery(sa.literal_column("'simple'"), " or ".join(words[: knowledge.MAX_TERMS]))
     newest = sa.select(ITEMS.c.n, WORDS.c.words).join(WORDS, WORDS.c.n == ITEMS.c.n).order_by(ITEMS.c.n.desc())
     found = newest.where(WORDS.c.words.op("@@")(asked), *tests).limit(LOOKED_AT).subquery()
     score = sa.func.ts_rank(found.c.words, asked)
-    return dict(db.execute(sa.select(found.c.n, score).order_by(score.desc()).limit(POOL)).all())
+    return dict(db.execute(sa.select(found.c.n, score).order_by(score.desc()).limit(knowledge.POOL)).all())
 
 
-class _Signs:
-    """The signs of all directions of one kind: 16 MB for a million."""
+def _nearest(numbers: Sequence[int], codes: bytearray, code: bytes, most: int) -> list[int]:
+    """Give the numbers whose codes differ from one in the fewest bits, of about a million."""
+    import numpy as np  # not before somebody searches: it costs every start a tenth of a second, and 20 MB
 
-    def __init__(self) -> None:
-        self.numbers, self._codes = array("q"), bytearray()
-
-    def add(self, n: int, code: bytes) -> None:
-        self.numbers.append(n)
-        self._codes += _whole_words(code)
-
-    def nearest(self, code: bytes, most: int) -> list[int]:
-        import numpy as np  # not before somebody searches: it costs every start a tenth of a second, and 20 MB
-
-        codes = np.frombuffer(self._codes, np.uint64).reshape(len(self.numbers), -1)
-        far = np.bitwise_count(codes ^ np.frombuffer(_whole_words(code), np.uint64)).sum(axis=1, dtype=np.uint16)
-        # Counting how many are how far is quicker than any sorting of a million.
-        bound = np.bincount(far).cumsum().searchsorted(min(most, len(far)))
-        near = np.flatnonzero(far <= bound)
-        best = near[np.argsort(far[near], kind="stable")][:most]
-        return [int(n) for n in np.frombuffer(self.numbers, np.int64)[best]]
-
-
-def _whole_words(code: bytes) -> bytes:
-    return code.ljust(-(-len(code) // 8) * 8, b"\0")
+    rows = np.frombuffer(codes, np.uint64).reshape(len(numbers), -1)
+    far = np.bitwise_count(rows ^ np.frombuffer(code, np.uint64)).sum(axis=1, dtype=np.uint16)
+    # Counting how many are how far is quicker than any sorting of a million.
+    near = np.flatnonzero(far <= np.bincount(far).cumsum().searchsorted(min(most, len(far))))
+    return [numbers[at] for at in near[np.argsort(far[near], kind="stable")][:most]]

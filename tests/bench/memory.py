@@ -100,6 +100,11 @@ MUST = {
 }
 
 
+def size_mb(folder: Path) -> float:
+    """Say how large the files of a folder are."""
+    return sum(one.stat().st_size for one in folder.iterdir()) / 1e6
+
+
 async def run(count: int, url: str, texts: list[str]) -> dict[str, float]:
     """Measure the embedded store, a PostgreSQL database, or a Qdrant server."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -109,8 +114,7 @@ async def run(count: int, url: str, texts: list[str]) -> dict[str, float]:
 
             store = QdrantKnowledge(url, StaticEmbedder())
         try:
-            figures = await measured(store, count, texts)
-            return figures | {"on disk, MB": sum(one.stat().st_size for one in Path(folder).iterdir()) / 1e6}
+            return await measured(store, count, texts) | {"on disk, MB": size_mb(Path(folder))}
         finally:
             await store.forget("bench", Selection())
             await store.close()
