@@ -1,4 +1,4 @@
-"""Office files by what is in their archive: Word files, slides and OpenDocument are pages; workbooks, books, rich text.
+"""Office files by what is in their archive: Word files, slides and OpenDocument are pages; workbooks and books.
 
 Rows of workbooks are records that carry their heads; the chapters of a book are pages already.
 """
@@ -8,7 +8,6 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
-from itertools import groupby
 from posixpath import dirname, join, normpath
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -17,14 +16,13 @@ from lxml import etree
 
 from agents.contracts.frozen import Said
 from agents.core.errors import SourceError
-from agents.nlp.tokens import collapsed, seen
+from agents.nlp.tokens import collapsed
 from agents.web.decoding import Document
-from agents.web.formulas import formula, lowered, raised, runs_joined
+from agents.web.formulas import formula, runs_joined
 from agents.web.html_tree import Element, drop, laid_out, put_text, renamed, styled, whole_text
 from agents.web.office_pages import (
     OF_XML,
     OTHER_GROUND,
-    SIGNS,
     WHITE_OF_A_THEME,
     css,
     document_of,
@@ -302,94 +300,3 @@ def _book(archive: zipfile.ZipFile, main: str) -> Document:
     gaps = [Said("some of its chapters are missing ({n})", n=missing)] if missing else []
     facts = facts_of(package)
     return document_of("\n\n".join(filter(None, chapters)), facts, date=facts.get("date", ""), gaps=gaps)
-
-
-# ---- Rich text
-
-_RTF_TOKEN = re.compile(r"\\([a-zA-Z]+)(-?\d+)? ?|([{}])|\\'[0-9a-fA-F]{2}|\\[^a-zA-Z]|[^\\{}]+")
-_RTF_HIDES = {"strike", "striked", "v", "deleted"}
-_RTF_SPECK = 4  # half points of a letter that cannot be read
-_UP, _DOWN, _NOTE, _END = "\ue001", "\ue002", "\ue003", "\ue004"
-_RTF_BOX = re.compile(r"\\\*\s?(?=\\footnote)|\\\*\s?\\shpinst\b|\\shp\b")  # beginnings that a reader passes over
-_RTF_SHIFTS = {"super": _UP, "up": _UP, "sub": _DOWN, "dn": _DOWN}
-_RTF_RAISED = re.compile(f"([{_UP}{_DOWN}])([^{_UP}-{_END}]*){_END}")
-_RTF_NOTE = re.compile(f"{_NOTE}([^{_END}]*){_END}")
-
-
-def rich_text(text: str) -> str:
-    """Write an RTF file as plain text, without what is struck, deleted or hidden; notes follow their paragraph."""
-    from striprtf.striprtf import rtf_to_text
-
-    plain = str(rtf_to_text("".join(_rtf_marked(text)), errors="ignore"))  # type: ignore[no-untyped-call]
-    plain = _RTF_RAISED.sub(lambda found: (raised if found[1] == _UP else lowered)(found[2]), plain)
-    lines: list[str] = []
-    for is_row, group in groupby(plain.split("\n"), lambda line: line.endswith("|")):
-        if is_row:
-            lines += records([cell.strip() for cell in line[:-1].split("|")] for line in group)
-            continue
-        for line in group:
-            notes = [note for note in _RTF_NOTE.findall(line) if note.strip()]
-            lines.append(_RTF_NOTE.sub("", line))
-            lines += [f"Note: {' '.join(note.split())}" for note in notes]
-    return collapsed(seen("\n".join(lines)))
-
-
-def _rtf_marked(text: str) -> Iterator[str]:
-    """Give an RTF file without the words that no reader sees, and with signs around those that are raised or notes."""
-    white = {number for number, colour in enumerate(_rtf_colours(text)) if colour and min(colour) > 255 - 24}
-    symbols = set(re.findall(r"\\f(\d+)\\[^;]{0,99}?\bSymbol;", text[:100_000]))
-    hidden, mark = frozenset[str](), ""  # what hides the words at hand, and what they are
-    is_cell = is_symbol = False
-    groups: list[tuple[frozenset[str], str, bool]] = []
-    notes = 0  # the depth of the note that is open
-    for token in _RTF_TOKEN.finditer(_RTF_BOX.sub("", text).replace("\\shptxt", "\\par ")):
-        word, number, brace = token[1] or "", token[2], token[3] or ""
-        before = mark
-        is_cell = word == "intbl" if word in {"intbl", "pard"} and not notes else is_cell
-        is_symbol = number in symbols if word == "f" else is_symbol
-        if brace == "{":
-            groups.append((hidden, mark, is_symbol))
-        elif brace == "}":
-            hidden, mark, is_symbol = groups.pop() if groups else (hidden, "", False)
-            if notes and len(groups) < notes:
-                notes = 0
-                yield _code(_END)
-        elif word in _RTF_HIDES:
-            hidden = hidden - {word} if number == "0" else hidden | {word}
-        elif word in {"cf", "fs"}:
-            unseen = int(number or 0) in white if word == "cf" else int(number or 24) <= _RTF_SPECK
-            hidden = hidden | {word} if unseen else hidden - {word}
-        elif word in {"plain", "nosupersub"}:
-            hidden, mark = frozenset() if word == "plain" else hidden, ""
-        elif word in _RTF_SHIFTS:
-            mark = "" if number == "0" else _RTF_SHIFTS[word]
-        elif word == "footnote":
-            notes = len(groups)
-            yield _code(_NOTE)
-            continue
-        if mark != before:
-            yield (_code(_END) if before else "") + (_code(mark) if mark else "")
-        if word == "par" and is_cell:
-            yield " "
-        elif brace or (word and not (notes and word in {"par", "pard"})):
-            yield token[0] if word not in _RTF_SHIFTS else ""
-        elif not hidden and not word:
-            yield (_rtf_signs(token[0]) if is_symbol else "") or token[0]
-
-
-def _rtf_signs(written: str) -> str:
-    """Give what letters mean in the font Symbol; empty where one of them is not known."""
-    codes = [written[2:]] if written.startswith("\\'") else [f"{ord(letter):x}" for letter in written]
-    signs = [SIGNS.get(code.upper(), "") for code in codes]
-    return "".join(map(_code, signs)) if all(signs) else ""
-
-
-def _code(sign: str) -> str:
-    """Write a sign as RTF does, in sixteen bits, whatever the file says of stand-ins."""
-    return f"{{\\uc1\\u{ord(sign) - 0x10000}?}}"
-
-
-def _rtf_colours(text: str) -> Iterator[tuple[int, ...]]:
-    table = re.search(r"\{\\colortbl([^{}]*)\}", text)
-    for entry in table[1].split(";") if table else ():
-        yield tuple(int(part) for part in re.findall(r"\\(?:red|green|blue)(\d+)", entry))

@@ -63,8 +63,6 @@ class Word:
     """It ends with raised or lowered characters."""
     font: int = 0
     """Tells words of one font from those of others."""
-    is_table: bool = False
-    """It is the records of a ruled table."""
 
 
 @dataclass(frozen=True)
@@ -107,11 +105,6 @@ class Line:
         )
         return tuple(Line(self.words[start:end]) for start, end in pairwise([0, *wide, len(self.words)]))
 
-    def counts(self, below: "Line") -> bool:
-        """Tell a key figure that stands in larger letters above what it counts."""
-        is_over = self.left < below.right and below.left < self.right
-        return is_over and self.height > _KEY_FIGURE * below.height and bool(_DIGITS.search(self.text()))
-
     def text(self) -> str:
         """Give its words with single spaces."""
         return " ".join(word.text for word in self.words)
@@ -126,7 +119,6 @@ def lines_of(words: Sequence[Word]) -> list[Line]:
 def _joined_rows(lines: list[Line]) -> list[Line]:
     """Join cells of one row that are drawn one after the other, as tables are whose cells hold several lines."""
     joined: list[Line] = []
-    told = {id(one) for pair in pairwise(lines) if pair[0].counts(pair[1]) for one in pair}  # drawn one by one
     for line in lines:
         for at in range(len(joined) - 1, max(-1, len(joined) - 2 * _MIN_ROWS), -1):
             other = joined[at]
@@ -134,12 +126,12 @@ def _joined_rows(lines: list[Line]) -> list[Line]:
             is_other_short = len(other.words) < _MIN_WORDS or len(other.cells) > 1
             is_short = len(line.words) < _MIN_WORDS and (is_other_short or is_figures)
             is_beside = other.right < line.left and abs(other.bottom - line.bottom) < 0.3 * line.height
-            if is_short and is_beside and id(line) not in told:
+            if is_short and is_beside:
                 joined[at] = Line(other.words + line.words)
                 break
         else:
             # Heads at half the height of those beside them are drawn first.
-            before = joined[-1] if joined and id(line) not in told else line
+            before = joined[-1] if joined else line
             rise, gap = (line.bottom - before.bottom) / line.height, (line.left - before.right) / line.height
             joined.insert(len(joined) - (0.3 < rise < 1.5 and gap > _CELL_GAP), line)
     return joined
@@ -354,17 +346,12 @@ def _rows(lines: Sequence[Line]) -> dict[int, str]:
     A table is two rows or more, one below the other, in which wide spaces part the words. Cells stand in the columns of
     their whole table, so that an empty one moves no value under another head.
     """
-    written = {at: line.text() for at, line in enumerate(lines) if line.words[0].is_table}
-    for at, (line, below) in enumerate(pairwise(lines)):
-        tops, told = line.parted(max(0.35, _TIGHT_GAP * below.height / line.height)), below.parted(_TIGHT_GAP)
-        pairs = list(zip(tops, told, strict=False))
-        if len(tops) == len(told) > 1 and all(one.counts(other) for one, other in pairs):
-            written |= {at: "\n".join(f"{one.text()} {other.text()}" for one, other in pairs), at + 1: ""}
+    written: dict[int, str] = {}
     for rows in (one for one in _tables(lines) if one and not _is_prose(lines, one)):
         tight = {row[0]: lines[row[0]].parted(_TIGHT_GAP) for row in rows}
         first, *others = tight.values()
         whole = others if len(first) < max(map(len, others), default=0) else [first, *others]
-        wrapped = [lines[at] for row in rows for at in row[1:]]
+        wrapped = (lines[at] for row in rows for at in row[1:])
         columns = stripes((cell.left, cell.right) for cell in (*_without_spanning(whole), *wrapped))
         wide = [at for at in tight if len(lines[at].cells) > 1]
         if len(rows) >= (2 if wide else 3) and len(columns) >= max(map(len, tight.values())):
@@ -402,7 +389,6 @@ def _tables(lines: Sequence[Line]) -> Iterator[list[list[int]]]:
     for at, line in enumerate(lines):
         cells = line.parted(_TIGHT_GAP)
         if len(cells) > (2 if _MARK.fullmatch(cells[0].text()) else 1):
-            rows = rows or [[at - 1]] * (at > 0 and _is_over(lines[at - 1], cells))
             rows.append([at])
         elif rows and _is_wrapped(lines, rows[-1][0], at):
             rows[-1].append(at)
@@ -412,14 +398,6 @@ def _tables(lines: Sequence[Line]) -> Iterator[list[list[int]]]:
             yield rows
             rows = []
     yield rows
-
-
-def _is_over(line: Line, cells: Sequence[Line]) -> bool:
-    """Tell a head that stands by itself above those of all columns but the first: right in the middle of them."""
-    middles = [(cells[one].left + cells[-1].right - line.left - line.right) / 2 for one in (0, 1)]
-    is_near = 0 < line.bottom - cells[0].bottom < _NEXT_ROW * line.height
-    is_within = cells[0].right < line.left and line.right < cells[-1].right
-    return is_near and is_within and len(cells) > 2 and abs(middles[1]) < abs(middles[0]) / 2
 
 
 def _is_wrapped(lines: Sequence[Line], row: int, at: int) -> bool:

@@ -12,7 +12,6 @@ from pypdfium2 import PdfMatrix
 
 from agents.nlp.tokens import one_line
 from agents.web.pdf_layout import Word
-from agents.web.pdf_tables import Rule
 
 _GRID = 2  # points, by which it is told whether letters lie over one another
 _MOST_LAYERS = 4  # of them
@@ -30,6 +29,8 @@ _LOW = 0.55  # of the size, the height of such a figure at most
 
 Box = tuple[float, float, float, float]
 Style = tuple[float, float]
+Rule = tuple[float, float, float]
+"""A level line: its height, and from where to where it goes."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,8 @@ class Look:
         """Letters that are drawn together, by their address: with the place that they take, and their layer."""
         self._taken: list[set[tuple[int, int]]] = [set()]
         self._pictured = 0.0  # square points of pictures
-        self.rules: tuple[list[Rule], list[Rule]] = [], []
-        """All level and all upright lines."""
+        self.bars: list[Rule] = []
+        """All level lines."""
         self._look_through()
 
     def set(self, at: int, letter: str = "") -> Style:
@@ -101,7 +102,7 @@ class Look:
         """Tell a word with a line through all of it."""
         size, width = word.size or word.top - word.bottom, word.right - word.left
         low, high = word.baseline + 0.15 * size, word.baseline + 0.5 * size
-        through = ((left, right) for place, left, right in self.rules[0] if low <= place <= high)
+        through = ((left, right) for place, left, right in self.bars if low <= place <= high)
         return any(min(right, word.right) - max(left, word.left) > 0.9 * width for left, right in through)
 
     @cached_property
@@ -167,12 +168,12 @@ class Look:
         return layer
 
     def _rule(self, thing: raw.FPDF_PAGEOBJECT, moved: PdfMatrix | None, size: float) -> None:
-        """Note the straight lines of a path."""
+        """Note the level lines of a path."""
         count, filled, stroked = raw.FPDFPath_CountSegments(thing), ctypes.c_int(), ctypes.c_int()
         raw.FPDFPath_GetDrawMode(thing, filled, stroked)
         if filled.value and not stroked.value and count <= _BOX and size > _BAR:
             return  # the ground of a cell, or of a whole row
-        if not 1 < count <= _MOST_PARTS or sum(map(len, self.rules)) > _MOST_RULES:
+        if not 1 < count <= _MOST_PARTS or len(self.bars) > _MOST_RULES:
             return
         matrix, across, up, before = _matrix_of(thing, moved), ctypes.c_float(), ctypes.c_float(), (0.0, 0.0)
         for n in range(count):
@@ -181,9 +182,7 @@ class Look:
             point = matrix.on_point(across.value, up.value)
             (left, right), (low, high) = (sorted(pair) for pair in zip(before, point, strict=True))
             if raw.FPDFPathSegment_GetType(segment) == raw.FPDF_SEGMENT_LINETO and high - low < _BAR:
-                self.rules[0].append((low, left, right))
-            elif raw.FPDFPathSegment_GetType(segment) == raw.FPDF_SEGMENT_LINETO and right - left < _BAR:
-                self.rules[1].append((left, low, high))
+                self.bars.append((low, left, right))
             before = point
 
 

@@ -23,7 +23,6 @@ from agents.web.decoding import MAX_NAME, Document, file_name, iso_date, name_of
 from agents.web.formulas import grouped, lowered, raised, runs_joined
 from agents.web.pdf_layout import Flow, Line, Word, lines_of, without_heads
 from agents.web.pdf_look import Box, Look, Style, with_fields
-from agents.web.pdf_tables import with_tables
 from agents.web.url_key import host_of
 
 SCAN = "it is a scan without text"
@@ -34,12 +33,6 @@ GARBLED = "its letters cannot be read: a font says something else than it shows"
 
 _DATE = re.compile(r"D:(\d{4})(\d{2})?(\d{2})?")
 _MADE_UP_DATE = "D:20000101000000"  # written by a library that is told to make equal files
-_NO_TITLE = re.compile(
-    r"untitled.*|document\d*|slide \d+|powerpoint presentation|title"
-    r"|.*\.(?:docx?|pdf|indd|tex|dvi|qxd|rtf|odt|pptx?|xlsx?|txt)",
-    re.I,
-)
-_BY_PROGRAM = re.compile(r"^(?:microsoft (?:word|powerpoint|excel)|openoffice)\s*-\s*", re.I)
 MAX_PAGES = 1_000
 MAX_CHARS = 3_000_000
 READING_S = 12.0  # seconds after which no further page is begun
@@ -119,7 +112,7 @@ def read_pdf(body: bytes, url: str) -> Document:
         "only its first pages were read ({pages} / {all})": str(len(pages)) if len(pages) < total else "",
     }
     return Document(
-        title=title_of(_title(facts.get("Title", "")), text) or _headline(pages[0]) or file_name(url),
+        title=title_of(facts.get("Title", ""), text) or _headline(pages[0]) or file_name(url),
         text=text,
         author=name_of(facts.get("Author", "")),
         site=host_of(url) or None,
@@ -142,7 +135,7 @@ def _words(page: pypdfium2.PdfPage) -> Iterator[Word]:
             if before.text not in "AIO" or joined.casefold() in stop_words("en"):
                 found[-1] = replace(word, text=joined, left=before.left)
                 continue
-        elif before and (script := _script_after(before, word) or _rest(before, word)):
+        elif before and (script := _script_after(before, word)):
             found[-1] = replace(
                 before, text=before.text + script, right=word.right, ends_line=word.ends_line, after_script=True
             )
@@ -150,7 +143,7 @@ def _words(page: pypdfium2.PdfPage) -> Iterator[Word]:
         if before and before.ends_line and _goes_on(before, word):
             found[-1] = replace(before, ends_line=False)
         found.append(word)
-    yield from with_tables(with_fields(found, page), *look.rules)
+    yield from with_fields(found, page)
 
 
 def _drawn(text_page: pypdfium2.PdfTextPage, look: Look) -> Iterator[Word]:
@@ -194,7 +187,7 @@ def _drawn(text_page: pypdfium2.PdfTextPage, look: Look) -> Iterator[Word]:
 
 def _with_fractions(words: list[Word], look: Look) -> list[Word]:
     """Write fractions in one line: words right above a short bar and words right below it, in its middle."""
-    for height, left, right in look.rules[0]:
+    for height, left, right in look.bars:
         middle = (left + right) / 2
         beside = [word for word in words if left - 1 <= word.left and word.right <= right + 1 and word.size]
         over = [word for word in beside if 0.17 * word.size < word.baseline - height < 0.9 * word.size]
@@ -274,12 +267,6 @@ def _script_after(before: Word, word: Word) -> str:
     return raised(word.text) if kind == "raised" else lowered(word.text)
 
 
-def _rest(before: Word, word: Word) -> str:
-    """Give the letters that follow an index within a word."""
-    is_near = before.after_script and before.ends_line and abs(word.left - before.right) < 0.08 * before.size
-    return word.text if is_near and word.baseline == before.baseline and word.text[0].isalnum() else ""
-
-
 def _goes_on(before: Word, word: Word) -> bool:
     """Tell a word that stands in the line of another, and near it, although a line seemed to end there."""
     least, most = (-1.0, 2.0) if before.after_script else (-0.3, 0.6)
@@ -325,12 +312,6 @@ def _headline(lines: Sequence[Line]) -> str:
     at, is_set_off = upper.index(largest), largest.height >= 1.15 * upper[-1].height
     following = takewhile(lambda line: is_set_off and abs(line.height - largest.height) <= 0.5, upper[at + 1 : at + 4])
     return one_line(" ".join(line.text() for line in (largest, *following)))[:MAX_NAME].strip()
-
-
-def _title(written: str) -> str:
-    title = _BY_PROGRAM.sub("", one_line(written))
-    letters = sum(letter.isalpha() for letter in title)
-    return title[:MAX_NAME].strip() if letters >= 3 and not _NO_TITLE.fullmatch(title) else ""
 
 
 def _date(written: str) -> str | None:

@@ -21,8 +21,9 @@ from agents.core.errors import SourceError
 from agents.nlp.tokens import collapsed, language_of, one_line, seen, unruffled
 from agents.web.decoding import MAX_NAME, NOT_TEXT, Document, decode, file_name, is_pdf, is_zip, iso_date, name_of
 from agents.web.html_tree import parsed, whole_text
-from agents.web.office_text import archive_of, flat_archive, read_archive, rich_text
+from agents.web.office_text import archive_of, flat_archive, read_archive
 from agents.web.reader_pool import Elsewhere
+from agents.web.rich_text import rich_text
 from agents.web.table_rows import is_table, read_table
 from agents.web.url_key import host_of, link
 from agents.web.walls import EMPTY, wall_of, without_demands
