@@ -5,7 +5,6 @@ A document as it was read from bytes, whatever the bytes were: text, what it say
 
 import codecs
 import re
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -40,11 +39,6 @@ _MUCH = 0.4  # share of non-ASCII bytes from which a text is in no Latin script
 _BEGINNING = 20_000  # characters of a text that bear out a title
 _SAMPLE = 60_000  # bytes shown to the detector
 
-# Czech or Polish read as windows-1252: signs within words, or ø beside è and ù.
-_EASTERN = re.compile(
-    "[a-z][\u00b3\u00b9\u00bf\u00bc\u00be\u0178][a-z]?|\u00f8.*[\u00ec\u00e8\u00f9]|[\u00ec\u00e8\u00f9].*\u00f8", re.S
-)
-
 # What browsers take these names for (WHATWG): the declared sets are subsets of those that pages really use.
 _MEANT = {
     "iso8859-1": "cp1252", "ascii": "cp1252", "iso8859-9": "cp1254", "gb2312": "gb18030", "gbk": "gb18030",
@@ -53,7 +47,6 @@ _MEANT = {
 _CALLED = {"x-sjis": "cp932", "x-gbk": "gbk", "windows-874": "cp874", "ks_c_5601-1987": "euc_kr", "utf8": "utf-8"}
 _DATE = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?=$|[T\s])")
 _DATE_FORMS = ("%d %B %Y", "%B %d, %Y", "%d.%m.%Y", "%Y/%m/%d", "%B %Y")
-_WITH_ESCAPES = {"iso2022_jp", "iso2022_jp_2", "iso2022_kr", "hz"}
 # The detector is kept from exotic sets that it likes for short texts.
 _LIKELY = [
     "cp1251", "cp1252", "cp1250", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp874", "koi8_r", "iso8859_2",
@@ -83,16 +76,12 @@ def decode(raw: bytes, declared: str | None = None) -> str:
     page = _META.search(raw[:_HEAD])
     in_page = (page[1] or page[2]).decode("ascii", "ignore") if page else ""
     names = [codec for said in (_named(declared), in_page) if said and (codec := _codec(said))]
-    if len(raw) >= 4 and 0 in raw[:200] and (wide := _utf16_without_bom(raw)):
-        return raw.decode(wide, "ignore")
     with suppress(UnicodeDecodeError):
-        text = raw.decode("utf-8")
-        escaped = next((name for name in names if name in _WITH_ESCAPES), None)
-        return raw.decode(escaped, "ignore") if escaped else text
+        return raw.decode("utf-8")
     for name in names:
         with suppress(UnicodeDecodeError):
             if name != "utf-8":
-                return raw.decode(name, "c1" if name in {"cp1252", "cp1254"} else "strict")
+                return raw.decode(name, "ignore" if name in {"cp1252", "cp1254"} else "strict")
     return _guessed(raw, says_utf8="utf-8" in names)
 
 
@@ -107,12 +96,11 @@ def _guessed(raw: bytes, *, says_utf8: bool) -> str:
 
     best = from_bytes(_TAGS.sub(b" ", raw[:_SAMPLE]), cp_isolation=_LIKELY, threshold=0.4).best()
     name = best.encoding if best is not None else "cp1252"
-    if is_latin:
-        eastern = name in {"cp1250", "iso8859_2"} and _EASTERN.search(raw[:_SAMPLE].decode("cp1252", "c1"))
-        name = name if eastern or name == "cp1254" else "cp1252"
+    if is_latin and name != "cp1254":
+        name = "cp1252"
     with suppress(UnicodeDecodeError):
-        return raw.decode(name, "c1" if name == "cp1252" else "strict")
-    return raw.decode("cp1252", "c1")
+        return raw.decode(name)
+    return raw.decode("cp1252", "ignore")
 
 
 def _named(declared: str | None) -> str:
@@ -134,30 +122,14 @@ def _codec(name: str) -> str | None:
     return _MEANT.get(found.name, found.name)
 
 
-def _utf16_without_bom(raw: bytes) -> str | None:
-    head = raw[:2_000]
-    even, odd = head[0::2].count(0), head[1::2].count(0)
-    half = len(head) / 2
-    if odd > 0.3 * half and even < 0.05 * half:
-        return "utf-16-le"
-    if even > 0.3 * half and odd < 0.05 * half:
-        return "utf-16-be"
-    return None
+def _as_cp1252(error: UnicodeError) -> tuple[str, int]:
+    """Read the bytes at hand, which are no UTF-8, as what they mostly are then."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return error.object[error.start : error.end].decode("cp1252", "ignore"), error.end
 
 
-def _read_as(name: str, errors: str = "strict") -> Callable[[UnicodeError], tuple[str, int]]:
-    """Make an error handler that reads the bytes at hand in another set."""
-
-    def handle(error: UnicodeError) -> tuple[str, int]:
-        if not isinstance(error, UnicodeDecodeError):
-            raise error
-        return error.object[error.start : error.end].decode(name, errors), error.end
-
-    return handle
-
-
-codecs.register_error("cp1252-bytes", _read_as("cp1252", "c1"))  # what is no UTF-8
-codecs.register_error("c1", _read_as("latin-1"))  # the five bytes that windows-1252 leaves undefined
+codecs.register_error("cp1252-bytes", _as_cp1252)
 
 
 def file_name(url: str) -> str:

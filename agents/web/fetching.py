@@ -208,9 +208,7 @@ class Fetcher:
         if len(encodings) > 1 or not _READABLE_ENCODINGS.issuperset(encodings):
             raise SourceError(url, "it is compressed in a way that was not asked for")
         length = headers.get("content-length", "0").strip()
-        if not (length.isascii() and length.isdigit()):
-            raise SourceError(url, NO_HTTP)
-        if len(length) > 15 or int(length) > MAX_BYTES:
+        if length.isdecimal() and int(length[:15]) > MAX_BYTES:
             raise SourceError(url, TOO_LARGE)
 
     async def _body(self, url: str, response: httpx2.Response) -> bytes:

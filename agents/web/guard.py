@@ -8,7 +8,6 @@ import asyncio
 import ipaddress
 import re
 import socket
-import unicodedata
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -59,8 +58,6 @@ _AUTHORITY = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://([^/?#]*)")
 _ENTRY = re.compile(
     r"(?:(?P<pattern>[^=\s]+)=)?(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<host>[^\s:=\[\]]+)):(?P<port>\d{1,5})"
 )
-# Letters of other alphabets that are drawn like the Latin ones of "localhost".
-_LOOK_ALIKES = str.maketrans("іοоӏсаһѕтⅼ", "ioolcahstl")
 
 
 class Blocked(Exception):
@@ -153,8 +150,6 @@ class Guard:
         authority = match[1] if (match := _AUTHORITY.match(written)) else ""
         if "@" in authority:
             raise Blocked(CREDENTIALS)
-        if _is_disguised(authority):
-            raise Blocked(INSIDE)
         try:
             parsed = httpx2.URL(written)
             host, port = parsed.raw_host.decode("ascii"), port_of(parsed)
@@ -162,8 +157,6 @@ class Guard:
             raise Blocked(MALFORMED) from error
         if not host:
             raise Blocked(MALFORMED)
-        if parsed.userinfo:
-            raise Blocked(CREDENTIALS)
         if self._allowed.target(host, port) is None:
             self._check_host(host)
             if port not in PORTS:
@@ -304,15 +297,3 @@ def _is_in(nets: Iterable[_Net], ip: ipaddress.IPv4Address | ipaddress.IPv6Addre
 
 def _is_inside(name: str) -> bool:
     return any(name == inside or name.endswith(f".{inside}") for inside in _INSIDE_NAMES)
-
-
-def _is_disguised(authority: str) -> bool:
-    """Tell look-alikes: digits in circles or of double width, foreign letters that spell an inside name."""
-    if authority.isascii():
-        return False
-    host = re.sub(r":\d*$", "", unicodedata.normalize("NFKC", authority)).lower().replace("。", ".").rstrip(".")
-    if _NUMERIC_LABEL.fullmatch(host.rpartition(".")[2]):
-        return True
-    plain = unicodedata.normalize("NFD", host.translate(_LOOK_ALIKES))
-    plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
-    return _is_inside(plain)

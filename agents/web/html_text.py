@@ -17,16 +17,9 @@ FRAME = ("nav", "header", "footer", "aside", "form", "head")
 
 WEAK = 200  # an article shorter than this out of a large page was probably missed
 _LARGE = 5_000  # characters of a page from which a short article is suspicious
-_LEFT = 100  # characters that must remain for a notice on cookies to be an overlay and not the page itself
+_LEFT = 100  # characters that must remain beside a request for consent
 _NAMED = 4  # people who are named
 
-_OVERLAY = re.compile(
-    r"(?:^|[\s_-])(?:cookies?|consent|gdpr|ccpa|cmp(?![\w-])|onetrust|didomi|usercentrics|cookiebot)|privacy[\s_-]?(?:banner|modal|notice)",
-    re.I,
-)
-_NOTICE = re.compile(
-    r"\b(?:us|verwend|utilis|usa|gebruik|använd)\w*\b.{0,60}\bcookies?\b|cookie\w*.(?:policy|settings|notice)", re.I
-)
 _LATIN_GUESSES = {"en", "de", "fr", "es", "it", "pt", "nl", "sv"}
 _ISO_DATE = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?)?")
 
@@ -46,7 +39,6 @@ def read_html(html: str, url: str) -> Document:
     canonical = _first(tree, "//link[translate(@rel, 'CANOIL', 'canoil')='canonical']/@href").strip()
     site = name_of(_first(tree, "//meta[@property='og:site_name']/@content"))
     make_readable(tree)
-    _remove_overlays(tree)
     text = _article(tree, size=len(html))
     spoken = language_of(text)
     # A declared language is often the template's; the script of the text is not mistaken.
@@ -98,24 +90,6 @@ def _writers(script: str) -> Iterator[str]:
             yield str(one.get("name") or " ".join(map(str, parts))) if isinstance(one, dict) else str(one)
 
 
-def _remove_overlays(tree: Element) -> None:
-    """Drop requests for consent that lie over the page, unless the page consists of nothing else."""
-    body = tree.find("body")
-    if body is None:
-        return
-    for element in list(body.iterdescendants()):
-        if element.tag in {"main", "article"} or element.getroottree().getroot() is not tree:
-            continue
-        named = _OVERLAY.search(f"{element.get('class', '')} {element.get('id', '')}")
-        if not named and element.get("role") not in {"dialog", "alertdialog"}:
-            continue
-        text = element.text_content()
-        is_notice = asks_consent(text) or (named and len(text) < WEAK and _NOTICE.search(text))
-        holds_article = element.find(".//article") is not None
-        if is_notice and not holds_article and len(body.text_content()) - len(text) >= _LEFT:
-            drop(element)
-
-
 def _article(tree: Element, size: int) -> str:
     found = bare_extraction(
         deepcopy(tree), favor_recall=True, include_comments=False, include_tables=True, include_formatting=False
@@ -127,20 +101,10 @@ def _article(tree: Element, size: int) -> str:
     if not is_wall and (len(text) >= WEAK or size < _LARGE):
         parts = (" ".join(part.text_content().split()) for part in tree.iter("p", "h1", "h2", "h3", "h4", "li", "dd"))
         ran_together = "\n" not in text and sum(bool(part) and part in text for part in parts) > 1
-        whole = len(text) >= WEAK and not ran_together and (len(text) >= _LARGE or not _lost_heading(tree, text))
+        whole = len(text) >= WEAK and not ran_together
         return text if whole else _everything(tree)
     other = "\n\n".join(part for part in _everything(tree).split("\n\n") if not asks_consent(part))
     return other if len(other) > max(len(text) - wall, _LEFT if is_wall else WEAK) else text
-
-
-def _lost_heading(tree: Element, text: str) -> bool:
-    """Tell a text that has what stands below a heading, and not the heading: of short pages extraction drops them."""
-    headings = ((one_line(one.text_content()), one.getnext()) for one in tree.iter("h2", "h3", "h4"))
-    return any(
-        said and said not in text and below is not None and one_line(below.text_content())[:40] in text
-        for said, below in headings
-        if below is not None and below.tag == "p"
-    )
 
 
 def _everything(tree: Element) -> str:

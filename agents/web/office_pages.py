@@ -22,26 +22,17 @@ from agents.web.table_rows import MAX_ROWS
 CHARTS = "its charts were not read"
 
 _MOST_CELLS = 200  # that one repeated cell stands for
-_SHIFTED = 4  # half points by which letters that are raised or lowered stand higher or lower
 _NARROW = 10  # per cent of the width of letters that nobody can read
+_SHIFTED = 4  # half points by which letters that are raised or lowered stand higher or lower
 WHITE_OF_A_THEME = {"background1", "light1", "bg1"}
 OTHER_GROUND = "background:other"  # a colour that is not known: nothing on it is taken for hidden
 _TEMPLATE_DATE = "2013-12-23"  # of a library that writes files
 # Signs of the font Symbol by the last two digits of their codes.
 SIGNS = dict(zip("61 62 67 64 65 68 6C 6D 70 72 73 74 66 77 44 53 57 A3 A5 B0 B1 B3 B4 B6 B7 B8 B9 BA BB D6 D7 E5 F2".split(),
     "αβγδεηλμπρστφωΔΣΩ≤∞°±≥×∂•÷≠≡≈√⋅∑∫", strict=True))  # fmt: skip
-_CLEAR = 95_000  # thousandths of a per cent, from which ink cannot be seen
-_FAR = 400  # half points from its line, where nobody looks for a word
-_FAR_BESIDE, _FLAT = 10_000, 40  # twentieths of a point: beside the page, and the height of a line
-_HIGHLIGHTS = dict(zip(
-    ("yellow green cyan magenta blue red black white darkBlue darkCyan darkGreen darkMagenta darkRed darkYellow darkGray"
-     " lightGray").split(),
-    ("ffff00 00ff00 00ffff ff00ff 0000ff ff0000 000000 ffffff 000080 008080 008000 800080 800000 808000 808080"
-     " c0c0c0").split(), strict=True,
-))  # fmt: skip
 _NEVER_IN_WORD = ("del", "moveFrom", "instrText", "delText", "Fallback", "rt", "cellDel")
 _NEVER_IN_ODF = (
-    "tracked-changes", "annotation", "hidden-text", "hidden-paragraph", "ruby-text", "image", "note-citation", "forms",
+    "tracked-changes", "annotation", "hidden-text", "ruby-text", "image", "note-citation", "forms",
     "shapes", "desc", "title", "binary-data", "placeholder",
 )  # fmt: skip
 # What the parts of Word files and slides, and of OpenDocument, are called in a page.
@@ -160,12 +151,11 @@ def _dress_word(body: Element, styles: Mapping[str, Element]) -> None:
         "noBreakHyphen": lambda _: "-",
         "oMath": formula,
         "sym": lambda node: SIGNS.get(node.get("char", "").upper()[-2:], "\ufffd"),
-        "ffData": _chosen,
     }
     for node in list(body.iter(*write)):
         put_text(node, write[str(node.tag)](node))
     for cell in body.iter("tc", "p"):
-        styled(cell, _fill(cell.find(f"{cell.tag!s}Pr/shd")), "display:none" if _is_out_of_sight(cell) else "")
+        styled(cell, _fill(cell.find(f"{cell.tag!s}Pr/shd")))
     for run in body.iter("r"):
         styled(run, _word_style(_word_look(run, styles)))
     for paragraph in list(body.iter("p")):
@@ -177,17 +167,6 @@ def _dress_word(body: Element, styles: Mapping[str, Element]) -> None:
             paragraph.tag = "li"
     for properties in list(body.iter("pPr", "rPr")):
         drop(properties)
-
-
-def _chosen(field: Element) -> str:
-    """Give what is ticked or chosen in a field of a form."""
-    for box in field.iter("checkBox"):
-        ticked = box.find("checked")
-        value = _val(box, "default", "0") if ticked is None else ticked.get("val", "1")
-        return "[x]" if value in {"1", "true", "on"} else ""
-    entries = [entry.get("val", "") for entry in field.iter("listEntry")]
-    at = int(_val(field, "ddList/result", "0"))
-    return entries[at] if at < len(entries) else ""
 
 
 def _word_look(run: Element, styles: Mapping[str, Element]) -> dict[str, Element]:
@@ -221,26 +200,20 @@ def _word_style(look: Mapping[str, Element]) -> str:
 
     # Half points on paper; what counts is whether anybody can read them.
     size = (
-        f"font-size:{0 if whole('w', 100) < _NARROW else whole('sz', 24) / 2}px" if {"w", "sz"} & values.keys() else ""
+        "" if not {"w", "sz"} & values.keys() else f"font-size:{whole('sz', 24) / 2 * (whole('w', 100) >= _NARROW)}px"
     )
     colour = _colour("color", look["color"], "val", "themeColor") if "color" in look else ""
-    marked = _HIGHLIGHTS.get(values.get("highlight", ""))
-    ground = f"background-color:#{marked}" if marked else _fill(look.get("shd"))
-    ink = list(look["textFill"].iter("noFill", "alpha")) if "textFill" in look else []
-    is_clear = any(float(one.get("val", "100000")) > _CLEAR for one in ink)
-    is_hidden = is_on("vanish", "specVanish") or is_clear or abs(whole("position", 0)) > _FAR
+    is_clear = "textFill" in look and look["textFill"].find("noFill") is not None
+    ground = OTHER_GROUND if values.get("highlight", "none") != "none" else _fill(look.get("shd"))
     rise = {"superscript": 1, "subscript": -1}.get(values.get("vertAlign", ""), int(whole("position", 0) / _SHIFTED))
-    return css(size, colour, ground, hidden=is_hidden, struck=is_on("strike", "dstrike"), rise=rise)
-
-
-def _is_out_of_sight(paragraph: Element) -> bool:
-    """Tell a paragraph that is set far beside its page, or in lines without height."""
-    properties = paragraph.find("pPr")
-    if properties is None:
-        return False
-    beside = [one.get(name, "0") for one in properties.iter("ind", "framePr") for name in ("left", "start", "x", "y")]
-    flat = [one.get("line", "240") for one in properties.iter("spacing") if one.get("lineRule") == "exact"]
-    return any(float(one) < -_FAR_BESIDE for one in beside) or any(float(one) < _FLAT for one in flat)
+    return css(
+        size,
+        colour,
+        ground,
+        hidden=is_clear or is_on("vanish", "specVanish"),
+        struck=is_on("strike", "dstrike"),
+        rise=rise,
+    )
 
 
 def _fill(shade: Element | None) -> str:
@@ -300,9 +273,6 @@ def read_open_document(archive: zipfile.ZipFile, main: str) -> Document:
     if body is None:
         raise KeyError("body")
     looks = {name: _odf_look(name, styles) for name in styles}
-    for mark in list(body.iter("hidden-paragraph")):
-        if mark.get("is-hidden") == "true" and (around := next(mark.iterancestors("p", "h"), None)) is not None:
-            drop(around)
     for node in list(body.iter(etree.Element)):
         look = looks.get(node.get("style-name", ""), {})
         if node.tag in _NEVER_IN_ODF or _is_hidden(node, look):

@@ -68,13 +68,6 @@ def archive_of(body: bytes, url: str) -> zipfile.ZipFile:
     return archive
 
 
-def flat_archive(text: str) -> zipfile.ZipFile:
-    """Give an OpenDocument file of one part as others are: an archive."""
-    archive = zipfile.ZipFile(io.BytesIO(), "w")
-    archive.writestr("content.xml", re.sub(r"^\s*<\?xml[^>]*\?>", "", text))
-    return archive
-
-
 def read_archive(archive: zipfile.ZipFile, url: str) -> Document:
     """Read an office file; a `SourceError` where it is another kind of archive, or broken."""
     kinds = {

@@ -14,7 +14,6 @@ ROBOTS_BYTES = 512 * 1024  # what is read of a robots.txt, a little more than RF
 MAX_SITES = 1_000  # sites that are remembered; the ones visited longest ago are forgotten first
 MAX_DELAY_S = 5.0  # a longer pause between two pages than this is not kept: a run reads few pages of a site
 AT_ONCE = 2  # requests that one site serves us at the same time
-_SLOW = 50_000  # characters from which parsing would hold up everything else
 _BURST_S = 2.0  # what the rate allows in this time may be asked for at once
 
 Get = Callable[[str], Awaitable[bytes | None]]
@@ -57,10 +56,7 @@ class Manners:
         raw = await self._get(f"{origin}/robots.txt")
         site.rules_until = _now() + (UNANSWERED_S if raw is None else RULES_S)
         text = (raw or b"")[:ROBOTS_BYTES].decode("utf-8", "replace")
-        if len(text) > _SLOW:
-            site.rules = await asyncio.to_thread(Protego.parse, text)
-        else:
-            site.rules = Protego.parse(text) if text.strip() else None
+        site.rules = await asyncio.to_thread(Protego.parse, text) if text.strip() else None
         asked_s = float(site.rules.crawl_delay(self._agent) or 0.0) if site.rules else 0.0
         site.keep_to(min(self._rate, 1 / min(asked_s, MAX_DELAY_S)) if asked_s else self._rate)
 

@@ -9,7 +9,6 @@ import json
 import re
 from contextlib import suppress
 from dataclasses import replace
-from email import message_from_bytes, policy
 from pathlib import PurePosixPath
 from urllib.parse import parse_qs, urlsplit
 
@@ -21,7 +20,7 @@ from agents.core.errors import SourceError
 from agents.nlp.tokens import collapsed, language_of, one_line, seen, unruffled
 from agents.web.decoding import MAX_NAME, NOT_TEXT, Document, decode, file_name, is_pdf, is_zip, iso_date, name_of
 from agents.web.html_tree import parsed, whole_text
-from agents.web.office_text import archive_of, flat_archive, read_archive
+from agents.web.office_text import archive_of, read_archive
 from agents.web.reader_pool import Elsewhere
 from agents.web.rich_text import rich_text
 from agents.web.table_rows import is_table, read_table
@@ -89,23 +88,17 @@ def front_matter(block: str) -> dict[str, str]:
 MAX_MARKUP = 3_000_000
 """Characters of a document that are looked at: what comes after is cut, and said to be. All of them are worked on here."""
 
-_BINARY = (
-    (b"\x89PNG", "a picture"), (b"\xff\xd8\xff", "a picture"), (b"GIF8", "a picture"), (b"II*\x00", "a picture"),
-    (b"MM\x00*", "a picture"), (b"RIFF", "a picture or a film"), (b"OggS", "a sound recording"),
-    (b"ID3", "a sound recording"), (b"fLaC", "a sound recording"), (b"\x1aE\xdf\xa3", "a film"),
-    (b"\x1f\x8b", "an archive"), (b"BZh", "an archive"), (b"\xfd7zXZ", "an archive"), (b"7z\xbc\xaf", "an archive"),
-    (b"Rar!", "an archive"), (b"\x7fELF", "a program"), (b"\xca\xfe\xba\xbe", "a program"),
-    (b"wOF", "a font"), (b"SQLite format 3\x00", "a database"),
-    (b"\xd0\xcf\x11\xe0", "an old or locked office file, which is not read"),
-    (b"%!PS", "a PostScript file, which is not read"),
-)  # fmt: skip
-_FOLDED = re.compile(r"\n[ \t]")  # a line of a calendar that goes on in the next
-_MAIL = re.compile(rb"(?:[A-Za-z][\w-]{1,40}:[^\n]{0,998}\n(?:[ \t][^\n]{0,998}\n){0,50}){1,60}?MIME-Version: 1", re.I)
+_BINARY = {
+    b"\x89PNG": "a picture", b"\xff\xd8\xff": "a picture", b"GIF8": "a picture", b"ID3": "a sound recording",
+    b"\x1f\x8b": "an archive", b"7z\xbc\xaf": "an archive", b"Rar!": "an archive",
+    b"\xd0\xcf\x11\xe0": "an old or locked office file, which is not read", b"%!PS": "a PostScript file, which is not read",
+}  # fmt: skip
 _HTML = re.compile(
     r"\s*(?:<!--.{0,4000}?-->\s*|<\?xml[^>]{0,200}\?>\s*)*"
     r"<(?:!doctype\s+html|html|head|body|meta|title|div|p|table|h1|article|main|script|link)\b",
     re.I | re.S,
 )
+_MAIL = re.compile(rb"[A-Za-z][\w-]{1,40}:.{0,19000}?\nMIME-Version: 1", re.I | re.S)
 _XML = re.compile(r"\s*(?:<\?xml|<(?:rss|feed|rdf|urlset|sitemapindex)\b)", re.I)
 _DOCUMENT_LINK = re.compile(
     r"\.(?:pdf|docx|html?|txt)\b|pdf|download|bitstream|viewer|document|fulltext|content/", re.I
@@ -124,16 +117,13 @@ def read_here(body: bytes, content_type: str, url: str) -> Document:
         with archive_of(body, url) as archive:
             page = read_archive(archive, url)
         return _bounded(_document(page, page.text, url))
-    if (
-        kind := "a film"
-        if body[4:8] == b"ftyp"
-        else next((kind for start, kind in _BINARY if body.startswith(start)), "")
-    ):
+    kind = "a film" if body[4:8] == b"ftyp" else next((_BINARY[one] for one in _BINARY if body.startswith(one)), "")
+    if kind:
         raise SourceError(url, f"it is {kind}" if "read" in kind else f"it is {kind}, not a text")
+    if _MAIL.match(body[:20_000]):
+        raise SourceError(url, "it is an e-mail, which is not read")
     declared = content_type.partition(";")[0].strip().lower()
     suffix = PurePosixPath(urlsplit(url).path).suffix.lower()
-    if declared == "message/rfc822" or _MAIL.match(body[:20_000].replace(b"\r\n", b"\n")):
-        return _bounded(_mail(body, url))
     whole = decode(body, content_type).replace("\r\n", "\n").replace("\r", "\n")
     if body.startswith(b"{\\rtf"):
         return _bounded(_plain(rich_text(whole), url))  # most of it may be pictures
@@ -143,7 +133,6 @@ def read_here(body: bytes, content_type: str, url: str) -> Document:
 
 def _written(text: str, declared: str, suffix: str, url: str) -> Document:
     """Read what is written in letters, by its first ones, what it is said to be, and the end of its name."""
-    text = _FOLDED.sub("", text) if text.startswith(("BEGIN:VCALENDAR", "BEGIN:VCARD")) else text
     sample = text[:4_000]
     strange = sum(letter < " " and letter not in "\t\n\v\r\f\x1b" for letter in sample)
     if "\x00" in sample or strange > 0.02 * len(sample):  # bytes that are no text although each has a letter somewhere
@@ -151,8 +140,7 @@ def _written(text: str, declared: str, suffix: str, url: str) -> Document:
     if _HTML.match(text) or ("html" in declared and "<" in text and not _XML.match(text)):
         return _page(text, url)
     if "<office:document" in sample:
-        page = read_archive(flat_archive(text), url)
-        return _document(page, page.text, url)
+        raise SourceError(url, "it is an OpenDocument file of one part, which is not read")
     if _XML.match(text):
         return _plain(_xml_text(text), url)
     if declared in {"text/markdown", "text/x-markdown"} or suffix in {".md", ".markdown"}:
@@ -165,27 +153,6 @@ def _written(text: str, declared: str, suffix: str, url: str) -> Document:
         table = read_table(text, tabs=suffix == ".tsv")
         return _plain(unruffled(seen(table or text)), url, is_data=True)
     return _plain(unruffled(seen(text)), url)
-
-
-def _mail(body: bytes, url: str) -> Document:
-    """Read an e-mail, or a page that a browser saved as one."""
-    mail = message_from_bytes(body, policy=policy.default)
-    part = mail.get_body(("plain", "html"))
-    try:
-        written = str(part.get_content()) if part is not None else ""
-        sent = mail["Date"].datetime.date().isoformat() if mail["Date"] else None
-    except (LookupError, ValueError, AttributeError):  # a set of letters that is not known, a day that never was
-        raise SourceError(url, NOT_TEXT) from None
-    if part is not None and part.get_content_subtype() == "html":
-        written, _ = whole_text(written)
-    if mail.get_content_type() != "multipart/related":
-        heads = (f"{name}: {mail[name]}" for name in ("From", "To", "Date", "Subject") if mail[name])
-        written = "\n".join((*heads, "", written))
-    page = _plain(unruffled(seen(written)), url)
-    gaps = (Said("its attachments were not read"),) if any(True for _ in mail.iter_attachments()) else ()
-    author = name_of(str(mail["From"] or "").partition("<")[0].strip(' "'))
-    title = one_line(str(mail["Subject"] or ""))[:MAX_NAME].strip() or page.title
-    return replace(page, title=title, author=author, published=sent, gaps=gaps)
 
 
 def _page(html: str, url: str) -> Document:
