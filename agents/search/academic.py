@@ -14,6 +14,7 @@ from agents.search.provider import Call, ProviderHit, Service, dicts, dig, rows_
 from agents.search.scope_filter import ProviderQuery, keywords, whole_day
 
 MOST_RESULTS = 25
+PUBMED_FETCH = "/entrez/eutils/efetch.fcgi"
 MOST_WORDS = 6  # telling words that are asked for: most of these indexes want all words of a query to occur
 Hits = list[ProviderHit] | None
 Params = dict[str, str]
@@ -21,6 +22,7 @@ Params = dict[str, str]
 _TAG = re.compile(r"<jats:title>[^<]*</jats:title>|<[^>]+>", re.I)
 _VERSION = re.compile(r"v\d+$")
 _ATOM = "{http://www.w3.org/2005/Atom}"
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
 def _ask_arxiv(query: SearchQuery, words: list[str], most: int) -> Params:
@@ -100,24 +102,76 @@ def _of_crossref(row: dict[str, object]) -> ProviderHit:
     return ProviderHit(url, title, abstract, *told, authors=people)
 
 
-def _ask_europepmc(query: SearchQuery, words: list[str], most: int) -> Params:
-    asked = " AND ".join(words)
+def _ask_semantic_scholar(query: SearchQuery, words: list[str], most: int) -> Params:
+    asked = {"query": " ".join(words), "limit": str(most)}
+    asked["fields"] = "title,abstract,url,year,publicationDate,externalIds,authors"
     if query.date_from or query.date_to:
-        first, last = whole_day(query.date_from) or "1800-01-01", whole_day(query.date_to, last=True) or "2999-12-31"
-        asked = f"({asked}) AND FIRST_PDATE:[{first} TO {last}]"
-    return {"query": asked, "resultType": "core", "format": "json", "pageSize": str(most)}
+        asked["publicationDateOrYear"] = f"{query.date_from or ''}:{query.date_to or ''}"
+    return asked
 
 
-def _of_europepmc(row: dict[str, object]) -> ProviderHit:
-    """Read an article; one of PubMed stands under its address there."""
-    number, doi = _string(row.get("pmid")), _string(row.get("doi")).lower()
-    url = f"https://europepmc.org/article/{row.get('source')}/{row['id']}" if row.get("id") else None
-    url = f"https://pubmed.ncbi.nlm.nih.gov/{number}/" if number else f"https://doi.org/{doi}" if doi else url
-    abstract = _plain(row.get("abstractText"))
-    authors = dicts(_list(dig(row, "authorList", "author")))
-    people = _names(f"{_string(one.get('firstName'))} {_string(one.get('lastName'))}" for one in authors)
-    date = row.get("firstPublicationDate") or row.get("pubYear")
+def _of_semantic_scholar(row: dict[str, object]) -> ProviderHit:
+    """Read a paper, known by its DOI where it has one."""
+    doi = _string(dig(row, "externalIds", "DOI")).lower()
+    url, abstract = f"https://doi.org/{doi}" if doi else row.get("url"), row.get("abstract")
+    people = _names(dig(one, "name") for one in _list(row.get("authors")))
+    date = row.get("publicationDate") or row.get("year")
     return ProviderHit(url, row.get("title"), abstract, date, text=abstract, authors=people)
+
+
+def semantic_scholar(data: object) -> Hits:
+    """Read papers of Semantic Scholar; with none found, the answer holds no list."""
+    nothing = isinstance(data, dict) and data.get("total") == 0 and "data" not in data
+    return [] if nothing else _reads(_of_semantic_scholar, "data")(data)
+
+
+def _ask_pubmed(query: SearchQuery, words: list[str], most: int) -> Params:
+    asked = {"db": "pubmed", "term": " ".join(words), "retmax": str(most), "retmode": "json", "sort": "relevance"}
+    if query.date_from or query.date_to:  # it takes both or none
+        first, last = query.date_from or "1800", query.date_to or "3000"
+        asked |= {"datetype": "pdat", "mindate": first.replace("-", "/"), "maxdate": last.replace("-", "/")}
+    return asked
+
+
+def _fetch_pubmed(data: object) -> Call | None:
+    """Ask for the articles whose numbers a search gives."""
+    rows = rows_of(data, "esearchresult", "idlist")
+    numbers = [str(row) for row in rows or () if str(row).isdigit()]
+    fetch = {"db": "pubmed", "id": ",".join(numbers), "retmode": "xml"}
+    return Call(PUBMED_FETCH, fetch) if numbers or rows is None else None
+
+
+def pubmed(root: object) -> Hits:
+    """Read articles of PubMed."""
+    if not isinstance(root, ElementTree.Element) or root.tag != "PubmedArticleSet":
+        return None
+    found = []
+    for entry in root.findall("PubmedArticle/MedlineCitation"):
+        number, title = _text(entry.find("PMID")), _text(entry.find("Article/ArticleTitle"))
+        url = f"https://pubmed.ncbi.nlm.nih.gov/{number}/" if number.isdigit() else None
+        parts = (
+            (one.get("Label", "").capitalize(), _text(one)) for one in entry.findall("Article/Abstract/AbstractText")
+        )
+        abstract = "\n\n".join(f"{label}: {text}" if label else text for label, text in parts if label or text)
+        authors = entry.findall("Article/AuthorList/Author")
+        people = _names(f"{_text(one.find('ForeName'))} {_text(one.find('LastName'))}" for one in authors)
+        found.append(ProviderHit(url, title, abstract, _pubmed_date(entry), text=abstract, authors=people))
+    return found
+
+
+def _pubmed_date(entry: ElementTree.Element) -> str | None:
+    """Give the date of the article, or of the issue; months are words or numbers."""
+    for path in ("Article/ArticleDate", "Article/Journal/JournalIssue/PubDate"):
+        date = entry.find(path)
+        if date is None:
+            continue
+        year, month, day = (_text(date.find(name)) for name in ("Year", "Month", "Day"))
+        if not year:
+            return _text(date.find("MedlineDate"))[:4] or None
+        named = month[:3].lower()
+        month = f"{_MONTHS.index(named) + 1:02}" if named in _MONTHS else month.zfill(2) if month.isdigit() else ""
+        return "-".join(filter(None, (year, month, day.zfill(2) if month and day.isdigit() else "")))
+    return None
 
 
 def _ask_wikipedia(query: SearchQuery, words: list[str], most: int) -> Params:
@@ -143,7 +197,7 @@ def wikipedia(data: object) -> Hits:
 
 def _index(
     name: str, base: str, path: str, pace: tuple[float, float, int], params: Callable[[SearchQuery, list[str], int], Params],
-    hits: Callable[[object], Hits], *, variable: str = "",
+    hits: Callable[[object], Hits], *, variable: str = "", then: Callable[[object], Call | None] | None = None,
 ) -> Service:  # fmt: skip
     """Make the line of an index: it is asked for the telling words of a query, and works without its key."""
 
@@ -152,25 +206,29 @@ def _index(
         sent = params(asked.query, words, min(asked.query.max_results, MOST_RESULTS))
         return Call(path, sent, language=language_of(asked.query.text))
 
+    by_header = name == "semanticscholar"
     return Service(
-        name, base, ask, hits, role="papers", pace=pace, key_variable=variable, error_means="rate", key_param="api_key"
-    )
+        name, base, ask, hits, role="papers", pace=pace, then=then, key_variable=variable, error_means="rate",
+        key_param="" if by_header else "api_key", key_header="x-api-key: {}" if by_header else "",
+    )  # fmt: skip
 
 
 openalex, crossref = _reads(_of_openalex, "results"), _reads(_of_crossref, "message", "items")
-europepmc = _reads(_of_europepmc, "resultList", "result")
 PAPERS: dict[str, Service] = {
     service.name: service
     for service in (
         _index("openalex", "https://api.openalex.org", "/works", (5, 1, 2), _ask_openalex, openalex, variable="OPENALEX_API_KEY"),
         _index("crossref", "https://api.crossref.org", "/works", (3, 1, 1), _ask_crossref, crossref),
         _index("arxiv", "https://export.arxiv.org", "/api/query", (1, 3, 1), _ask_arxiv, arxiv),
-        _index("europepmc", "https://www.ebi.ac.uk/europepmc/webservices/rest", "/search", (5, 1, 2), _ask_europepmc, europepmc),
+        _index("pubmed", "https://eutils.ncbi.nlm.nih.gov", "/entrez/eutils/esearch.fcgi", (3, 1, 2), _ask_pubmed, pubmed,
+               variable="NCBI_API_KEY", then=_fetch_pubmed),
+        _index("semanticscholar", "https://api.semanticscholar.org", "/graph/v1/paper/search", (1, 1, 1),
+               _ask_semantic_scholar, semantic_scholar, variable="SEMANTIC_SCHOLAR_API_KEY"),
         _index("wikipedia", "https://{language}.wikipedia.org", "/w/api.php", (5, 1, 1), _ask_wikipedia, wikipedia),
     )
 }  # fmt: skip
 
-ACADEMIC = ("openalex", "crossref", "arxiv", "europepmc")  # what `academic` stands for
+ACADEMIC = ("openalex", "crossref", "arxiv", "pubmed")  # what `academic` stands for
 
 
 def _filter(**dates: str | None) -> Params:

@@ -95,6 +95,8 @@ class Service:
     """The variable without which it cannot be asked; empty when none is needed."""
     keyless: Mapping[str, str] = field(default_factory=dict)
     """Headers that say that there is no key."""
+    then: Callable[[object], Call | None] | None = None
+    """The request for the hits, by the answer to the first; None where nothing was found."""
     pace: tuple[float, float, int] | None = None
     """Requests, in so many seconds, and how many of them at the same time: what the service asks for, rounded down."""
     error_means: SearchFault = "nonsense"
@@ -163,6 +165,10 @@ class Provider:
     async def _ask(self, asked: ProviderQuery, seconds: float) -> list[ProviderHit]:
         """Ask once, cut off after so many seconds; `SearchFailed` where it is not answered with results."""
         data = await self._called(self.service.ask(asked, seconds), seconds)
+        if self.service.then:
+            if (following := self.service.then(data)) is None:
+                return []
+            data = await self._called(following, seconds)
         found = self._usable(self.service.hits(data), data)
         if not found and (said := _beside_nothing(data)):
             raise self._failure(fault_of(400, said) if fault_of(400, said) != "query" else "server", said, answer=said)

@@ -647,7 +647,7 @@ def chosen(
         ("tavily", {"TAVILY_API_KEY": "t"}, ("tavily",)),
         ("tavily", {}, ("tavily-keyless",)),
         ("arxiv, Tavily,arxiv", {"TAVILY_API_KEY": "t"}, ("tavily", "arxiv")),
-        ("academic", {}, ("openalex", "crossref", "arxiv", "europepmc")),
+        ("academic", {}, ("openalex", "crossref", "arxiv", "pubmed")),
         ("web", {"SERPER_API_KEY": "s"}, ("serper",)),
         ("exa,brave", {"EXA_API_KEY": "e", "BRAVE_API_KEY": "b"}, ("exa", "brave")),
     ],
