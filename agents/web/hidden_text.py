@@ -4,7 +4,6 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import suppress
-from itertools import product
 from typing import TYPE_CHECKING
 
 import cssselect
@@ -40,6 +39,7 @@ _HOLDS = re.compile(
     r"@(?:layer|supports|container)\b.*|(?:@media )?(?:only )?(?:all|screen)"
     r"|(?:@media )?(?:(?:only )?(?:all|screen) and )?\(min-width: ?(?:\d{1,3}|1[01]\d\d)(?:\.\d+)?(?:px|em|rem)\)"
 )
+_AT_RULE = re.compile(r"(@[^{};]*)\{((?:[^{}]|\{[^{}]*\})*)\}")
 _MAX_RULES = 1_500  # selectors that are looked up in a page
 _TRANSLATOR = cssselect.HTMLTranslator()
 _NUMBER = re.compile(r"(-?\d*\.?\d+)(px|em|rem|ex|ch|pt|%|vw|vh|cm|mm|in)?")
@@ -47,8 +47,8 @@ _PIXELS = {"em": 16.0, "rem": 16.0, "pt": 1.3, "%": 10.0, "vw": 12.0, "vh": 9.0,
            "in": 96.0}  # fmt: skip
 _OFFSETS = ("left", "right", "top", "bottom", "text-indent", "margin-left", "margin-top", "margin-right")
 _HEX = re.compile(r"#([0-9a-f]{3,8})$")
-_RGB = re.compile(r"rgba?\((\d+)[,/](\d+)[,/](\d+)(?:[,/]([\d.]+%?))?\)")
 _HSL = re.compile(r"hsla?\([\d.]+(?:deg)?[,/][\d.]+%[,/]([\d.]+)%")
+_RGB = re.compile(r"rgba?\((\d+)[,/](\d+)[,/](\d+)(?:[,/]([\d.]+%?))?\)")
 _PALE = "white snow ivory whitesmoke ghostwhite floralwhite azure mintcream seashell aliceblue honeydew".split()
 _NAMED: dict[str, Colour] = dict.fromkeys(_PALE, (250, 250, 250)) | {"black": (0, 0, 0)}
 
@@ -177,26 +177,12 @@ def _colour(value: str) -> Colour | None:
 
 
 def _on_screen(css: str) -> str:
-    """Give the rules that hold on a screen of usual size: without the conditions around them, nested ones by themselves."""
-    kept: list[str] = []
-    # Of the braces that are open: whether what is in them holds, for what, and what it says.
-    open_rules = [(True, "", "")]
-    start = 0
-    for match in re.finditer("[{};]", css):
-        head = css[start : match.start()].strip()
-        start = match.end()
-        holds, selector, said = open_rules[-1]
-        if match[0] == "{" and head.startswith("@"):
-            held = any(_HOLDS.fullmatch(" ".join(part.split())) for part in head.lower().split(","))
-            open_rules.append((holds and held, selector, ""))
-        elif match[0] == "{":
-            pairs = product(selector.split(","), head.split(","))
-            inner = (one.replace("&", outer) if "&" in one else f"{outer} {one}" for outer, one in pairs)
-            open_rules.append((holds, ", ".join(inner), ""))
-        elif match[0] == ";":
-            open_rules[-1] = holds, selector, f"{said}{head};"
-        elif len(open_rules) > 1:
-            open_rules.pop()
-            if holds and selector:
-                kept.append(f"{selector}{{{said}{head}}}")
-    return "".join(kept)
+    """Give the rules that hold on a screen of usual size, without the conditions around them."""
+
+    def kept(rule: re.Match[str]) -> str:
+        held = any(_HOLDS.fullmatch(" ".join(part.split())) for part in rule[1].lower().split(","))
+        return rule[2] if held else ""
+
+    while css != (css := _AT_RULE.sub(kept, css)):
+        pass
+    return css

@@ -121,10 +121,6 @@ def _remove_hidden(tree: Element, sheet: StyleSheet) -> None:
             continue
         declared = sheet.of(element)
         if element.tag in _NEVER_TEXT or _is_hidden(element, sheet, declared):
-            if declared.get("visibility") == "hidden" and not hides({**declared, "visibility": ""}, None):
-                shown = [one for one in element.iterdescendants() if sheet.of(one).get("visibility") == "visible"]
-                for one in (one for one in shown if not any(above in shown for above in one.iterancestors())):
-                    element.addprevious(one)  # it is shown again
             drop(element)
         elif (script := _SCRIPTS.get(declared.get("vertical-align", ""))) and element.tag not in _BLOCKS | _CELLS:
             element.tag = script

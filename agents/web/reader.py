@@ -23,7 +23,7 @@ from agents.web.html_tree import parsed, whole_text
 from agents.web.office_text import archive_of, read_archive
 from agents.web.reader_pool import Elsewhere
 from agents.web.rich_text import rich_text
-from agents.web.table_rows import is_table, read_table
+from agents.web.table_rows import read_table
 from agents.web.url_key import host_of, link
 from agents.web.walls import EMPTY, wall_of, without_demands
 
@@ -149,7 +149,7 @@ def _written(text: str, declared: str, suffix: str, url: str) -> Document:
     if (declared.endswith("json") or suffix == ".json") and "\n" not in text.strip():
         with suppress(ValueError, RecursionError):  # written for machines, on one line: a line for each value
             text = json.dumps(json.loads(text), ensure_ascii=False, indent=1)
-    if suffix in {".csv", ".tsv"} or declared in {"text/csv", "text/tab-separated-values"} or is_table(text):
+    if suffix in {".csv", ".tsv"} or declared in {"text/csv", "text/tab-separated-values"}:
         table = read_table(text, tabs=suffix == ".tsv")
         return _plain(unruffled(seen(table or text)), url, is_data=True)
     return _plain(unruffled(seen(text)), url)

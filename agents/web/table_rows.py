@@ -53,16 +53,6 @@ def _is_even(rows: Sequence[Sequence[str]]) -> bool:
     return usual > 1 and times > 1 and times >= 0.9 * widths.total()
 
 
-def is_table(text: str) -> bool:
-    """Tell lines that are rows of one table with a head, whatever the file is called: three or more, all alike."""
-    lines = [line for line in text[:20_000].split("\n")[:-1] if line.strip()][:50]
-    if len(lines) < 3 or max(map(len, lines)) > 2_000:
-        return False
-    return any(
-        (count := lines[0].count(mark)) >= 2 and all(line.count(mark) == count for line in lines) for mark in "\t;|"
-    )
-
-
 Row = Sequence[str | None]
 """Cells of one row; None where a cell to the left goes on."""
 

@@ -296,13 +296,6 @@ def test_rows_of_a_table_file_are_records_with_their_heads():
     assert "Station: Orvelle; Year: 1994; Deaths: 412; Depth (m): 84,5." in case("deaths.csv").split("\n")
 
 
-def test_a_table_is_known_by_its_lines_whatever_the_file_is_called():
-    body = (CASES / "deaths.csv").read_bytes()
-
-    assert "Deaths: 412" in text_of(body, "a.txt")
-    assert "Deaths" not in text_of(b"One; two; three.\nA line of prose; with marks; in it.\nAnd an end.\n", "b.txt")
-
-
 def test_a_workbook_gives_records_and_no_hidden_sheets():
     book = openpyxl.Workbook()
     sheet = book.active
