@@ -148,11 +148,6 @@ def _write_scripts(tree: Element) -> None:
             anchor.set("class", "note")
         elif target.startswith("#") and not _MARK.fullmatch(text) and not any(map(str.isalnum, text)):
             drop(anchor)  # from a note back to its mark: with such a link it is taken for a menu
-    for element in list(tree.iter("sup", "sub")):
-        before = element.getprevious()
-        if before is not None and before.tag == element.tag and not before.tail and not _is_note(element):
-            before.append(element)  # one figure in several pieces
-            element.drop_tag()
     for element in reversed(list(tree.iter("sup", "sub"))):
         text, is_link = element.text_content(), _is_note(element)
         element[:] = []

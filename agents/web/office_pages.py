@@ -150,6 +150,7 @@ def _dress_word(body: Element, styles: Mapping[str, Element]) -> None:
         "tab": lambda _: " ",
         "noBreakHyphen": lambda _: "-",
         "oMath": formula,
+        "ffData": _chosen,
         "sym": lambda node: SIGNS.get(node.get("char", "").upper()[-2:], "\ufffd"),
     }
     for node in list(body.iter(*write)):
@@ -167,6 +168,17 @@ def _dress_word(body: Element, styles: Mapping[str, Element]) -> None:
             paragraph.tag = "li"
     for properties in list(body.iter("pPr", "rPr")):
         drop(properties)
+
+
+def _chosen(field: Element) -> str:
+    """Give what is ticked or chosen in a field of a form."""
+    for box in field.iter("checkBox"):
+        ticked = box.find("checked")
+        value = _val(box, "default", "0") if ticked is None else ticked.get("val", "1")
+        return "[x]" if value in {"1", "true", "on"} else ""
+    entries = [entry.get("val", "") for entry in field.iter("listEntry")]
+    at = int(_val(field, "ddList/result", "0"))
+    return entries[at] if at < len(entries) else ""
 
 
 def _word_look(run: Element, styles: Mapping[str, Element]) -> dict[str, Element]:

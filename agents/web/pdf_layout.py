@@ -353,14 +353,12 @@ def _rows(lines: Sequence[Line]) -> dict[int, str]:
         whole = others if len(first) < max(map(len, others), default=0) else [first, *others]
         wrapped = (lines[at] for row in rows for at in row[1:])
         columns = stripes((cell.left, cell.right) for cell in (*_without_spanning(whole), *wrapped))
-        wide = [at for at in tight if len(lines[at].cells) > 1]
-        if len(rows) >= (2 if wide else 3) and len(columns) >= max(map(len, tight.values())):
+        is_wide = any(len(lines[at].cells) > 1 for at in tight)
+        if len(rows) >= (2 if is_wide else 3) and len(columns) >= max(map(len, tight.values())):
             cells = [[*tight[at], *(lines[one] for one in more)] for at, *more in rows]
             edged = ([(one.left, one.right, one.text()) for one in row] for row in cells)
             table = [placed(row, columns, heads=not at) for at, row in enumerate(edged)]
             written |= dict.fromkeys(chain(*rows), "") | {rows[0][0]: "\n".join(records(table))}
-        elif len(wide) > 1:
-            written |= {at: " | ".join(cell.text() for cell in lines[at].cells) for at in wide}
     return written
 
 

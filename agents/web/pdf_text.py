@@ -188,35 +188,28 @@ def _drawn(text_page: pypdfium2.PdfTextPage, look: Look) -> Iterator[Word]:
 def _with_fractions(words: list[Word], look: Look) -> list[Word]:
     """Write fractions in one line: words right above a short bar and words right below it, in its middle."""
     for height, left, right in look.bars:
-        middle = (left + right) / 2
         beside = [word for word in words if left - 1 <= word.left and word.right <= right + 1 and word.size]
         over = [word for word in beside if 0.17 * word.size < word.baseline - height < 0.9 * word.size]
         under = [word for word in beside if 0.5 * word.size < height - word.baseline < word.size]
         sides = [(part[0].left, part[-1].right) for part in (over, under) if part]
-        is_centred = all(abs((one[0] + one[1]) / 2 - middle) <= 1.5 for one in sides)
-        gaps = [
-            min(abs(word.left - right), abs(left - word.right))
-            for word in words
-            if over and word not in beside and abs(word.baseline - over[0].baseline) < 1
-        ]
-        goes_on = bool(gaps) and min(gaps) < over[0].size / 2  # a line of text above a table
-        is_wide = len(sides) > 1 and max(end - start for start, end in sides) >= 0.7 * (right - left)
-        if goes_on or not is_centred or not is_wide:
+        is_centred = all(abs(start + end - left - right) <= 3 for start, end in sides)
+        if len(sides) < 2 or not is_centred or max(end - start for start, end in sides) < 0.7 * (right - left):
             continue
+        level = [word for word in words if word not in over and abs(word.baseline - over[0].baseline) < 1]
+        if any(min(abs(word.left - right), abs(left - word.right)) < over[0].size / 2 for word in level):
+            continue  # a line of text above a table
         size = max(over[0].size, under[0].size)
         baseline = height - 0.25 * size
-        level = [one for one in words if abs(one.baseline - baseline) < 0.25 * max(one.size, 1) and one not in beside]
-        before = max((word for word in level if word.right <= left + 1), key=lambda word: word.right, default=None)
+        near = [one for one in words if abs(one.baseline - baseline) < 0.25 * max(one.size, 1) and one not in beside]
+        usual = min(near, key=lambda one: abs(one.right - left), default=over[0])
+        text = "/".join(grouped(" ".join(word.text for word in part)) for part in (over, under))
         whole = replace(
             # Its letters are as high as those of its line, so that lines stay lines.
-            before or Word("", left, right, baseline - 0.2 * size, baseline + 0.8 * size, size=size, baseline=baseline),
-            text="/".join(grouped(" ".join(word.text for word in part)) for part in (over, under)), left=left, right=right,
-            ends_line=not any(0 <= word.left - right < 2 * size for word in level), hyphen=False, after_script=False, font=0,
+            usual, text=text, left=left, right=right, ends_line=True, hyphen=False, after_script=False, font=0,
+            baseline=baseline if usual is over[0] else usual.baseline,
         )  # fmt: skip
-        first = min(words.index(word) for word in (*over, *under))
-        words = [word for word in words if word not in over and word not in under]
-        at = words.index(before) if before else min(first, len(words))
-        words[at : at + bool(before)] = [replace(before, ends_line=False), whole] if before else [whole]
+        at = min(words.index(word) for word in (*over, *under))
+        words = [*words[:at], whole, *(word for word in words[at:] if word not in over and word not in under)]
     return words
 
 

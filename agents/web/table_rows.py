@@ -191,17 +191,14 @@ def placed(
 ) -> list[str | None]:
     """Give the words of a row by column, each told with the edges of its cell; None where one stands over this column as well.
 
-    A head that ends nowhere where a column does stands over those whose middle is nearest to its own; one alone over all
-    but the first.
+    A head that ends nowhere where a column does stands over those whose middle is nearest to its own.
     """
     others = None if len(cells) == 1 and not heads else ""  # one alone names the rows below it
     texts: list[str | None] = [others for _ in columns]
     for begin, end, text in cells:
         over = [n for n, (left, right) in enumerate(columns) if begin <= right and end >= left]
         ends = [min(abs(begin - left), abs(end - right)) for left, right in columns]
-        if heads and len(cells) == 1:
-            over = [*range(1, len(columns))]
-        elif heads and len(cells) < len(columns) and min(ends) > _ENDS:
+        if heads and len(cells) < len(columns) and min(ends) > _ENDS:
             spans = combinations_with_replacement(range(len(columns)), 2)
             a, b = min(spans, key=lambda span: abs(columns[span[0]][0] + columns[span[1]][1] - begin - end))
             over = [*range(a, b + 1)]

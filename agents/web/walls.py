@@ -76,7 +76,6 @@ _COOKIE = re.compile("ookie|çerez|クッキー|쿠키|ciastecz|кук", re.I)
 _TITLE = re.compile(r"<title[^>]*>(.{0,300}?)</title>|<h1[^>]*>(.{0,600}?)</h1>", re.I | re.S)
 _SENTENCE_END = re.compile(r"[.!?;。！？।\n]")
 _TAG = re.compile(r"<[^>]*>")
-_NOSCRIPT = re.compile(r"<noscript[^>]*>(.{0,2000}?)</noscript>", re.I | re.S)
 _LOG_IN_PATH = re.compile(r"/(?:log-?in|sign-?in|auth|sso|account/login)\b", re.I)
 
 
@@ -166,13 +165,11 @@ def wall_of(html: str, text: str, url: str) -> Wall | None:
     A page of kind `partial` may be quoted, once `without_demands` has taken the demand to pay away.
     """
     markup, names = html[:_READ], _names(html)
-    size, aside = len(text.strip()), _noscript(markup)
-    is_shell = size < _LITTLE and bool(
-        _sign("shell").search(markup) or (size < _LEFT and "javascript" in aside.lower())
-    )
+    size = len(text.strip())
+    is_shell = size < _LITTLE and bool(_sign("shell").search(markup))
     if size < _LONG:
         is_article = _figures(text) >= _ENOUGH or bool(_sign("article").search(markup))
-        if kind := _nearest(names, text if size else aside, host_of(url), markup):
+        if kind := _nearest(names, text, host_of(url), markup):
             has_field = bool(_sign("password").search(markup))
             return _WALLS["log_in" if has_field else "script" if is_shell and not size else kind]
     if size < _NOTICE and not is_article:
@@ -229,7 +226,3 @@ def _paywall(markup: str, names: str, text: str) -> Wall | None:
 def _demands(paragraph: str) -> bool:
     """Tell a paragraph that asks to pay; a long one rather tells of others who ask."""
     return len(paragraph) < 400 and _figures(paragraph) < _ENOUGH and _nearest("", paragraph) == "pay"
-
-
-def _noscript(markup: str) -> str:
-    return "\n".join(_TAG.sub(" ", part) for part in _NOSCRIPT.findall(markup))
