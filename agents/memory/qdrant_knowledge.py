@@ -5,6 +5,7 @@ import re
 import uuid
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
+from itertools import product
 from typing import TYPE_CHECKING, TypeVar
 from zlib import crc32
 
@@ -43,7 +44,6 @@ class QdrantKnowledge(KnowledgeStore):
             raise ConfigError(needs) from error
         except ValueError as error:
             raise ConfigError(f"DOSSIER_QDRANT_URL can't be used: {error}") from error
-        self._known: set[str] = set()
 
     async def get(
         self, owner: str, where: Selection, limit: int = 1_000, *, newest: bool = False
@@ -111,24 +111,22 @@ class QdrantKnowledge(KnowledgeStore):
     async def _search(
         self, owner: str, text: str, vector: bytes, where: Selection, limit: int
     ) -> list[tuple[float, Remembered]]:
-        m, chosen = self.models, self._filter(owner, where)
+        chosen = self._filter(owner, where)
         words = {crc32(part.encode()) for word in content_words(text) for part in segmented(word).split()}
         asked = self._both(dict.fromkeys(words, 1.0), vector)
         bodies: dict[str, Remembered] = {}
         scores: dict[str, dict[str, float]] = {"words": {}, "dense": {}}
 
         def find() -> None:
-            for name in self._collections():
-                kinds = [one for one in asked if one == "words" or name == self._collection()]
-                requests = [
-                    m.QueryRequest(query=asked[one], using=one, filter=chosen, limit=POOL, with_payload=_BODY)
-                    for one in kinds
-                ]
-                answers = self.client.query_batch_points(name, requests) if requests else ()
-                for kind, answer in zip(kinds, answers, strict=True):
-                    for point in answer.points:
-                        item = _item(point.payload)
-                        bodies[item.id], scores[kind][item.id] = item, point.score
+            for name, kind in product(self._collections(), asked):
+                if kind == "dense" and name != self._collection():
+                    continue
+                found = self.client.query_points(
+                    name, asked[kind], using=kind, query_filter=chosen, limit=POOL, with_payload=_BODY
+                )
+                for point in found.points:
+                    item = _item(point.payload)
+                    bodies[item.id], scores[kind][item.id] = item, point.score
 
         await self._ask(find)
         # What words find and the nearest do not hold is at most as near as the last of these.
@@ -141,35 +139,27 @@ class QdrantKnowledge(KnowledgeStore):
             return self.client.scroll(name, chosen, limit=BATCH, offset=offset, with_payload=_BODY)  # type: ignore[arg-type]
 
         chosen = self._filter(owner, Selection())
-        for name in await (self._others() if stale else self._ask(self._collections)):
-            offset: object = None
-            while True:
-                records, offset = await self._ask(page, name, offset)
-                if records:
-                    yield [_item(one.payload) for one in records]
-                if offset is None:
-                    break
+        for name in await self._ask(self._collections):
+            offset: object = ""
+            while offset is not None and not (stale and name == self._collection()):
+                records, offset = await self._ask(page, name, offset or None)
+                yield [_item(one.payload) for one in records]
 
     async def _drop_stale(self, owner: str) -> None:
         chosen = self.models.FilterSelector(filter=self._filter(owner, Selection()))
-        for name in await self._others():
-            await self._ask(self.client.delete, name, chosen)
-
-    async def _others(self) -> list[str]:
-        return [name for name in await self._ask(self._collections) if name != self._collection()]
+        for name in await self._ask(self._collections):
+            if name != self._collection():
+                await self._ask(self.client.delete, name, chosen)
 
     # ---- in a thread
 
-    async def _ask(self, ask: Callable[..., T], *given: object, again: bool = True) -> T:
+    async def _ask(self, ask: Callable[..., T], *given: object) -> T:
         """Ask in a thread; `MemoryDown` where the server can't be reached, refuses the key, or holds something else."""
         from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 
         try:
             return await asyncio.to_thread(ask, *given)
         except UnexpectedResponse as error:
-            if error.status_code == 404 and again:  # a collection was dropped meanwhile: it is made anew
-                self._known.clear()
-                return await self._ask(ask, *given, again=False)
             said = " ".join(error.content.decode(errors="replace").split())[:160]
             if error.status_code in (401, 403):
                 said = "check DOSSIER_QDRANT_KEY"
@@ -190,8 +180,6 @@ class QdrantKnowledge(KnowledgeStore):
     def _ready(self) -> str:
         """Make the collection of the embedder where it is not there, and see that its vectors are of the right size."""
         name, m = self._collection(), self.models
-        if name in self._known:
-            return name
         if not self.client.collection_exists(name):
             self.client.create_collection(
                 name,
@@ -207,7 +195,6 @@ class QdrantKnowledge(KnowledgeStore):
         size = vectors["dense"].size if isinstance(vectors, dict) and "dense" in vectors else 0
         if size != self.embedder.dimensions:
             raise MemoryDown(f"the collection {name} holds vectors of {size} parts, not {self.embedder.dimensions}")
-        self._known.add(name)
         return name
 
     def _vectors(self, item: Remembered, vector: bytes) -> "dict[str, list[float] | models.SparseVector]":

@@ -55,7 +55,7 @@ MEANINGS = sa.Table(
     "memory_meanings", _TABLES,
     sa.Column("m", _NUMBER, primary_key=True),
     sa.Column("n", _NUMBER, sa.ForeignKey("memory_items.n", ondelete="CASCADE"), nullable=False),
-    sa.Column("embedder", sa.Text, nullable=False),
+    *(sa.Column(name, sa.Text, nullable=False) for name in "owner kind embedder".split()),
     sa.Column("code", sa.LargeBinary, nullable=False),
     sa.Column("vector", sa.LargeBinary, nullable=False),
     sa.UniqueConstraint("n", "embedder"), sqlite_autoincrement=True,
@@ -121,8 +121,8 @@ class SqlKnowledge(KnowledgeStore):
             yield list(page.values())
 
     async def _drop_stale(self, owner: str) -> None:
-        ours = sa.select(ITEMS.c.n).where(ITEMS.c.owner == owner)
-        await self._ask(lambda db: db.execute(sa.delete(MEANINGS).where(~self._present, MEANINGS.c.n.in_(ours))))
+        gone = sa.delete(MEANINGS).where(MEANINGS.c.owner == owner, ~self._present)
+        await self._ask(lambda db: db.execute(gone))
 
     async def _forget(self, owner: str, where: Selection) -> int:
         gone = sa.delete(ITEMS).where(*_chosen(owner, where))
@@ -133,8 +133,8 @@ class SqlKnowledge(KnowledgeStore):
             ours = [ITEMS.c.owner == owner]
             kinds = db.execute(sa.select(ITEMS.c.kind, sa.func.count()).where(*ours).group_by(ITEMS.c.kind))
             sources = sa.select(sa.func.count(ITEMS.c.url.distinct())).where(*ours, ITEMS.c.kind == "fact")
-            embedded = sa.select(sa.func.count()).select_from(MEANINGS).join(ITEMS, ITEMS.c.n == MEANINGS.c.n)
-            embedded = embedded.where(*ours, self._present, MEANINGS.c.vector != b"")
+            meant = (MEANINGS.c.owner == owner, self._present, MEANINGS.c.vector != b"")
+            embedded = sa.select(sa.func.count()).select_from(MEANINGS).where(*meant)
             return dict(kinds.all()), db.scalar(sources) or 0, db.scalar(embedded) or 0
 
         return await self._ask(counted)
@@ -162,7 +162,14 @@ class SqlKnowledge(KnowledgeStore):
         if met := [{"job": job, "n": n[one.id]} for one in items for job in one.jobs]:
             db.execute(self._dialect.insert(MET).on_conflict_do_nothing(), met)
         meant = [  # an empty direction says that it was asked for
-            {"n": n[one.id], "embedder": self._embedder, "code": signs(vector), "vector": vector}
+            {
+                "n": n[one.id],
+                "owner": owner,
+                "kind": one.kind,
+                "embedder": self._embedder,
+                "code": signs(vector),
+                "vector": vector,
+            }
             for one, vector in zip(items, vectors, strict=True)
         ]
         db.execute(self._dialect.insert(MEANINGS).on_conflict_do_nothing(), meant)
@@ -192,15 +199,15 @@ class SqlKnowledge(KnowledgeStore):
         c = MEANINGS.c
         with self._alone:
             # What was added since, here or by another process; what was forgotten is left out later.
-            new = sa.select(c.m, c.n, ITEMS.c.kind, c.code).join(ITEMS, ITEMS.c.n == c.n).order_by(c.m)
-            new = new.where(ITEMS.c.owner == owner, self._present, c.m > self._read_to.get(owner, 0), c.code != b"")
-            for m, n, kind, code in db.execute(new):
+            later = (c.m > self._read_to.get(owner, 0), c.owner == owner, self._present, c.code != b"")
+            for m, n, kind, code in db.execute(sa.select(c.m, c.n, c.kind, c.code).where(*later).order_by(c.m)):
                 numbers, codes = self._signs.setdefault((owner, kind), (array("q"), bytearray()))
                 numbers.append(n)
                 codes += code
                 self._read_to[owner] = m
-            kinds = [self._signs[key] for key in self._signs if key[0] == owner and key[1] in (where.kinds or key)]
-            return [n for of_kind in kinds for n in _nearest(*of_kind, signs(vector), knowledge.NEAR)]
+            ours = {kind: known for (of, kind), known in self._signs.items() if of == owner}
+            among = [known for kind, known in ours.items() if not where.kinds or kind in where.kinds]
+            return [n for known in among for n in _nearest(*known, signs(vector), knowledge.NEAR)]
 
     @property
     def _embedder(self) -> str:

@@ -51,11 +51,8 @@ MOST_TOLD = 12
 KNOWN_BEFORE = (
     "{n} {n:fact|facts} of {sources} {sources:source|sources}, known since {since}, {n:is|are} used again; {then}."
 )
-KNOWN_HERE = (
-    "{n} {n:fact|facts} of {sources} {sources:source|sources} that other parts found {n:is|are} used again; {then}."
-)
 ALL_KNOWN, SOME_KNOWN = Said("nothing is searched for"), Said("the rest is searched for")
-"""What a leaf says of the facts it takes over, of earlier research or of this run."""
+"""What a leaf says of the facts of earlier research that it takes over."""
 
 
 class Recalled(Frozen):
@@ -381,17 +378,15 @@ async def _recalled(ctx: Ctx, context: RunContext, memory: Recollection, given: 
     answered = [one for one in questions if one not in open_ones]
     left = tuple(text for text in leaf.searches if not (answered and repeated(text, answered)))
     leaf = leaf.model_copy(update={"searches": (left or open_ones) if open_ones else (), "sources": sources})
-    if facts:
-        for card in unchanged.values():
-            count = sum(fact.source_id == card.id for fact in facts)
-            ctx.emit(f"known:{card.id}", SourceRead(node=ctx.path, source=card, facts=count))
-        then = SOME_KNOWN if open_ones else ALL_KNOWN
-        for form in (KNOWN_BEFORE, KNOWN_HERE):
-            some = [fact for fact in facts if bool(fact.known_since) == (form == KNOWN_BEFORE)]
-            if some:
-                said = {"n": len(some), "sources": len({fact.source_id for fact in some}), "then": then}
-                text = Said(form, since=min(fact.known_since for fact in some), **said)
-                ctx.emit("known" if form == KNOWN_BEFORE else "known here", Noted(node=ctx.path, text=text))
+    for card in unchanged.values() if facts else ():
+        count = sum(fact.source_id == card.id for fact in facts)
+        ctx.emit(f"known:{card.id}", SourceRead(node=ctx.path, source=card, facts=count))
+    if before := [fact for fact in facts if fact.known_since]:
+        text = Said(
+            KNOWN_BEFORE, n=len(before), sources=len({fact.source_id for fact in before}),
+            since=min(fact.known_since for fact in before), then=SOME_KNOWN if open_ones else ALL_KNOWN,
+        )  # fmt: skip
+        ctx.emit("known", Noted(node=ctx.path, text=text))
     cards = {card.id: card for card in (*given.known_sources, *unchanged.values())}
     return given.model_copy(
         update={"leaf": leaf, "known": (*given.known, *facts), "known_sources": tuple(cards.values())}

@@ -63,8 +63,9 @@ class QdrantServer:
                 return client.count(name, models.CountRequest.model_validate(given).filter)
             case "POST", "points/delete":
                 return client.delete(name, models.FilterSelector.model_validate(given))
-            case "POST", "points/query/batch":
-                return client.query_batch_points(name, models.QueryRequestBatch.model_validate(given).searches)
+            case "POST", "points/query":
+                sent = models.QueryRequest.model_validate(given)
+                return client.query_batch_points(name, [sent])[0]
             case "POST", "facet":
                 sent = models.FacetRequest.model_validate(given)
                 return client.facet(name, sent.key, sent.filter, limit=sent.limit or 10)

@@ -48,12 +48,12 @@ class InMemory(QdrantKnowledge):
 
     one = threading.Lock()
 
-    async def _ask(self, ask, *given, again=True):
+    async def _ask(self, ask, *given):
         def alone(*given):
             with self.one, warnings.catch_warnings(action="ignore"):
                 return ask(*given)
 
-        return await super()._ask(alone, *given, again=again)
+        return await super()._ask(alone, *given)
 
 
 def fact(text, url="https://a.example/one", *, verdict="supported", job="job1", seen="2026-11-01T10:00:00+00:00"):

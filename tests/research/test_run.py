@@ -7,12 +7,11 @@ from agents.contracts.contract import Brief, Query
 from agents.contracts.fact import ExtractionInput, Fact
 from agents.contracts.finding import FrameInput, LeadInput, SectionInput, cited_facts
 from agents.contracts.frozen import digest
-from agents.contracts.plan import Leaf, TaskSpec
+from agents.contracts.plan import TaskSpec
 from agents.contracts.sources import Source, SourceCard
 from agents.core.errors import NotFeasible
 from agents.core.events import NodeChanged, SearchDone, SourceRead
 from agents.research.pipeline import Means
-from agents.research.planning.drafting import seeds_for
 from agents.research.planning.freeze_contract import CapOverrides
 from agents.research.writing.sections import Draft
 from tests.scripted_search import ScriptedSearcher
@@ -334,25 +333,8 @@ async def test_an_address_that_the_user_named_is_read_first_and_only_by_the_leaf
     outcome = await work.run(BRIEF.model_copy(update={"seed_urls": seeds}))
 
     sources = {leaf.title: leaf.sources for leaf in outcome.contract.plans[0].root.leaves()}
-    assert sources == {"Closures": seeds[1:], "Costs": seeds[:1], "Passengers": ()}
+    assert sources == {"Closures": seeds, "Costs": (), "Passengers": ()}
     assert outcome.seed_failures == ()
-
-
-def test_addresses_go_to_the_branch_whose_words_they_hold():
-    named = (("Fish", "Which fish live there?"), ("Winter closures", "How often?"), ("Costs", "What did it cost?"))
-    branches = tuple(
-        Leaf(title=title, objective=asked, questions=(asked,), searches=(asked,)) for title, asked in named
-    )
-
-    found = seeds_for(
-        ("https://x.example/2023/winter_closures.pdf", "https://y.example/", "https://z.example/ferry-costs"), branches
-    )
-
-    assert found == {
-        "Fish": ("https://y.example/",),
-        "Winter closures": ("https://x.example/2023/winter_closures.pdf",),
-        "Costs": ("https://z.example/ferry-costs",),
-    }
 
 
 def test_not_feasible_carries_reasons_and_splits():

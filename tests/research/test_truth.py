@@ -236,10 +236,10 @@ async def test_a_check_that_fails_loses_no_report(bench, monkeypatch):
     work = bench()
     from agents.research.writing import verify_report as verifying
 
-    async def broken(*args):
+    def broken(*args):
         raise OSError("disk")
 
-    monkeypatch.setattr(verifying, "_check_all", broken)
+    monkeypatch.setattr(verifying, "check_all", broken)
     document = built(await work.run())
     assert document.references
     assert "unchecked" in {sentence.verdict for sentence in document.sentences}

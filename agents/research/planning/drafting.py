@@ -9,7 +9,6 @@ import contextlib
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from urllib.parse import unquote, urlsplit
 
 from pydantic import ValidationError
 
@@ -61,7 +60,6 @@ CORROBORATION = 2
 Placed = tuple[tuple[str, ...], Leaf]
 """A leaf with the titles of the executors above it, outermost first."""
 _JOINT = re.compile(r"\s*[>›»]\s*")
-_NOT_A_WORD = re.compile(r"[\W_]+|\.\w{2,5}$")
 
 
 class DraftGiven(Frozen):
@@ -231,13 +229,14 @@ class TreeBuilder:
             self.assumptions.append(
                 f"The plan had {len(self._leaves) + self._dropped} branches; the first {len(self._leaves)} are researched."
             )
-        self._leaves = _few_sweeps(self._leaves)
-        found = seeds_for(self.planning.seed_urls, tuple(leaf for _, leaf in self._leaves))
-        leaves = [(above, leaf.model_copy(update={"sources": found[leaf.title]})) for above, leaf in self._leaves]
+        (above, first), *others = _few_sweeps(self._leaves)
+        # The addresses that the user named: who reads them asks for all of its round.
+        first = first.model_copy(update={"sources": self.planning.seed_urls})
+        leaves = [(above, first), *others]
         # Parts agreed with the user that no leaf asks about have to be covered all the same.
         asked = [_words_of(leaf) for _, leaf in leaves]
         unasked = tuple(part for part in self.planning.sub_topics if not any(covered(part, words) for words in asked))
-        query, (_, first) = self.planning.query, leaves[0]
+        query = self.planning.query
         lookup = len(leaves) == 1 and len(first.questions) == 1 and first.priority != "high" and not unasked
         phase, children = self._phase(lookup, unasked), self._grown(leaves, lookup)
         phases = (phase,) if lookup else phases_of(phase)
@@ -362,17 +361,6 @@ def leaves_for(claim: str, leaves: tuple[Leaf, ...]) -> tuple[str, ...]:
     words = frozenset(content_words(claim))
     shared = {leaf.title: len(words & _words_of(leaf)) for leaf in leaves}
     return tuple(title for title, count in shared.items() if count == max(shared.values()))
-
-
-def seeds_for(urls: tuple[str, ...], leaves: tuple[Leaf, ...]) -> dict[str, tuple[str, ...]]:
-    """Give each address that the user named to the leaf that it concerns, by the words of both; else to the first."""
-    found: dict[str, tuple[str, ...]] = {leaf.title: () for leaf in leaves}
-    words = {leaf.title: _words_of(leaf) for leaf in leaves}
-    for url in urls:
-        own = frozenset(content_words(_NOT_A_WORD.sub(" ", unquote(urlsplit(url).path))))
-        best = max(words, key=lambda title: len(own & words[title]))  # of equals the first
-        found[best] = (*found[best], url)
-    return found
 
 
 def _words_of(leaf: Leaf) -> frozenset[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
 
-from agents.contracts.contract import Brief, Caps, Forecast, ForecastLine
+from agents.contracts.contract import Caps, Forecast, ForecastLine
 from agents.contracts.plan import MAX_ATTEMPTS, Node, Plan
 from agents.core.budget import least
 from agents.research.challenge.challenge import NEW_SOURCES, SEARCHES_PER_CLAIM
@@ -48,8 +48,8 @@ NONE = Range()
 
 
 def forecast_of(
-    brief: Brief, plans: tuple[Plan, ...], caps: Caps, *, reasons: bool, challenge: bool = True, call_s: float | None = None,
-    exist: int, paid: bool = True, unheld: str = "",
+    plans: tuple[Plan, ...], caps: Caps, *, reasons: bool, challenge: bool = True, call_s: float | None = None, exist: int,
+    paid: bool = True, unheld: str = "",
 ) -> Forecast:  # fmt: skip
     """Forecast nodes, searches, sources, model calls, tokens, minutes and cost, each with what it rests on.
 
@@ -61,10 +61,9 @@ def forecast_of(
     searched = [leaf for leaf in leaves if not leaf.known_facts]  # the others are answered by earlier research
     # A further round has a leaf for each gap, one search each: as many as there were branches, at most.
     further, most = (len(searched) if caps.rounds > 1 else 0), caps.searches_per_leaf
-    planned = sum(min(leaf.budget.searches, len(leaf.searches), most) for leaf in searched)
-    reworded = sum(max(0, min(most - len(leaf.searches), MAX_ATTEMPTS - 1)) for leaf in searched)
+    in_words = sum(min(most, len(leaf.searches) + MAX_ATTEMPTS - 1) for leaf in searched)
     claims = sum(map(_claims, plans), NONE)
-    collected = Range(len(searched), planned + reworded + further)
+    collected = Range(len(searched), in_words + further)
     counter = Range(claims.low, claims.high * SEARCHES_PER_CLAIM) if challenge else NONE
     behind = sum(min(leaf.known_facts, leaf.budget.sources) for leaf in leaves)  # pages of what is known are looked at
     read = Range(min(1, len(leaves)), sum(leaf.budget.sources for leaf in searched) + further + behind)
@@ -133,10 +132,6 @@ class PastRun:
     cost_usd: float | None
     forecast: Forecast | None = None
 
-    def middle(self, name: str) -> float | None:
-        """Give the middle of what a line of its forecast expected."""
-        return _middle(self.forecast, name)
-
 
 def with_likely(forecast: Forecast, past: Iterable[PastRun], minutes: float | None) -> Forecast:
     """Add one likely figure for time and cost: as earlier runs of the same models took, measured by their forecasts.
@@ -144,8 +139,10 @@ def with_likely(forecast: Forecast, past: Iterable[PastRun], minutes: float | No
     No figure exceeds `minutes`, the time budget of the new run.
     """
     runs = tuple(past)
-    shares = [run.seconds / 60 / was for run in runs if run.seconds and (was := run.middle("Time"))]
-    prices = [run.cost_usd / was for run in runs if run.cost_usd is not None and (was := run.middle("Tokens"))]
+    shares = [run.seconds / 60 / was for run in runs if run.seconds and (was := _middle(run.forecast, "Time"))]
+    prices = [
+        run.cost_usd / was for run in runs if run.cost_usd is not None and (was := _middle(run.forecast, "Tokens"))
+    ]
 
     def likely(line: ForecastLine) -> ForecastLine:
         middle = _middle(forecast, line.name)

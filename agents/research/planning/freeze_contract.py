@@ -148,7 +148,7 @@ def make_contract(
     models = tuple(dict.fromkeys((*means.models, *(name for _, name in brief.models))))
     unheld = cost_unheld(means, models, caps.cost_usd)
     forecast = forecast_of(
-        brief, plans, caps, reasons=means.reasons, challenge=challenge, call_s=pace.call_s, exist=exist,
+        plans, caps, reasons=means.reasons, challenge=challenge, call_s=pace.call_s, exist=exist,
         paid=not (models and set(models) <= set(means.free)), unheld=unheld,
     )  # fmt: skip
     return Contract(

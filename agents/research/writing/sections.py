@@ -174,7 +174,7 @@ class Draft:
 
     def __init__(self, show: Callable[[int, str], None], numbering: Numbering) -> None:
         self._show, self._numbering = show, numbering
-        self._text, self._at, self._shown, self._seen = "", 0, 0, 0
+        self._text, self._at, self._seen = "", 0, 0
 
     async def take(self, piece: str) -> None:
         """Take the next piece of the text."""
@@ -182,17 +182,10 @@ class Draft:
         ends = [found.end() for found in _GOES_ON.finditer(self._text, self._at)]
         if not ends:
             return
-        self._at = 0 if "\n\n" in self._text else ends[-1]
-        *whole, self._text = self._text.split("\n\n")  # a paragraph that is whole is not read again
-        marks = self._numbering.marks()
-        ended = [sentence for text in whole for sentence in parse(text, marks).sentences()]
-        begun = parse(self._text, marks).sentences()[:-1]
-        new = [*ended, *begun][self._shown :]
-        self._shown = len(begun) if whole else self._shown + len(new)
-        for sentence in new:
+        self._at = ends[-1]
+        for sentence in parse(self._text, self._numbering.marks()).sentences()[self._seen : -1]:
             self._seen += 1
-            holds: bool = await computed(self._numbering.carries, sentence.text, sentence.facts)
-            if holds:
+            if await computed(self._numbering.carries, sentence.text, sentence.facts):
                 self._show(self._seen, sentence.text)
 
 

@@ -120,13 +120,6 @@ def named(cards: Sequence[SourceCard]) -> list[str]:
     return [text for name in names if (text := _FIGURES.sub(" ", name).strip())]
 
 
-async def _check_all(
-    sentences: tuple[ReportSentence, ...], facts: Mapping[str, Fact], cards: Mapping[str, SourceCard], language: str
-) -> Checks:
-    """The same as the body of a step: a long report would hold up everybody else."""
-    return await computed(check_all, sentences, facts, cards, language)
-
-
 async def verify(
     ctx: Ctx, context: RunContext, draft: ReportDocument, findings: Sequence[Finding],
     known: Sequence[SentenceCheck] = (), *, ask_model: bool,
@@ -143,7 +136,9 @@ async def verify(
     # In a whole report a sentence may rest on another source than in its section, where that one says the same earlier.
     before = {(check.text, check.facts): check for check in known}
     new = tuple(one for one in draft.sentences if one.text not in mended and (one.text, one.facts) not in before)
-    found = await ctx.call("check", "code", _check_all, new, facts, cards, language, gives=Checks, pool="local")
+    found = await ctx.call(
+        "check", "code", computed, check_all, new, facts, cards, language, gives=Checks, pool="local"
+    )
     checks = list(found.checks)
     if ask_model and found.unsure:
         await _second_opinion(ctx, context, checks, found.unsure, facts, language)
