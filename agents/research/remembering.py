@@ -131,15 +131,10 @@ class Remembering:
             self._readings(part)
         found = list(raised(outcome, parts))
         words = await asyncio.gather(*(self._as_known(kind, text) for kind, _, text, _ in found))
-        for (kind, url, _, sure), said in zip(found, words, strict=True):
-            self._add(kind, url, said, confidence=sure, topics=(url,) if url else ())
+        for (kind, url, _, fields), said in zip(found, words, strict=True):
+            self._add(kind, url, said, **fields)
         for plan, top in zip(outcome.contract.plans, outcome.findings, strict=False):
             self._add("plan", "", plan.query, plan=as_run(plan, top))
-        claims = outcome.truth.claims
-        words = await asyncio.gather(*(self._as_known("claim", claim.text) for claim in claims))
-        for claim, text in zip(claims, words, strict=True):
-            facts = tuple(one.fact_id for one in claim.evidence)
-            self._add("claim", "", text, claim.verdict, confidence=claim.confidence, facts=facts)
         before = {one.id: one for one in await self.store.get(self.owner, Selection(ids=tuple(self.items)), 10_000)}
         items = {key: merged(before.get(key), item) for key, item in self.items.items()}
         for source_id, text in texts.items():
@@ -196,23 +191,20 @@ class Remembering:
             found.append(Contradiction(new=new.text, old=old.text, since=old.since[:10], **titles))
         return tuple(found)
 
-    def _add(self, kind: MemoryKind, where: str, text: str, verdict: Standing = "quoted", **fields: object) -> str:
-        """Add a thing once; gives its id."""
-        # By address, and by the words that count: the same said twice, or laid out otherwise, is one thing.
+    def _add(self, kind: MemoryKind, where: str, text: str, **fields: object) -> str:
+        """Add a thing once, by its address and the words that count; gives its id."""
         key = key_of(kind, where, text)
         if key not in self.items:
-            values = {
-                "id": key, "kind": kind, "text": text, "verdict": verdict, "since": self.at, "seen": self.at,
-                "history": (self._sighting(verdict),), "language": self.language, **fields,
-            }  # fmt: skip
-            self.items[key] = Remembered.model_validate(values)
+            said = {"id": key, "kind": kind, "text": text, "since": self.at, "seen": self.at, "language": self.language}
+            item = Remembered.model_validate({**said, **fields})
+            self.items[key] = item.model_copy(update={"history": (self._sighting(item.verdict),)})
         return key
 
     def _fact(self, fact: Fact, card: SourceCard, text: str, where: str) -> None:
         if text[fact.start : fact.end] != fact.quote:
             return  # of another version of the page
         key = self._kept[fact.id] = self._add(
-            "fact", where, fact.quote, self._standing.get(fact.id, "quoted"),
+            "fact", where, fact.quote, verdict=self._standing.get(fact.id, "quoted"),
             fact=fact.model_copy(update={"known_since": ""}), source=card, confidence=fact.confidence,
             # What is taken over from a page that could not be asked does not get younger by it.
             seen=(card.kind == "web" and card.retrieved) or (fact.known_since or self.at),
@@ -234,7 +226,7 @@ class Remembering:
                 if kept:
                     done: Standing = "supported" if part.status == "done" else "qualified"
                     topics = tuple(kept.values())
-                    self._add("reading", "", "\n".join(asked), done, facts=tuple(kept), topics=topics)
+                    self._add("reading", "", "\n".join(asked), verdict=done, facts=tuple(kept), topics=topics)
 
     def _sighting(self, verdict: Standing) -> Sighting:
         return Sighting(job=self.job, at=self.at, verdict=verdict)
@@ -274,14 +266,19 @@ def says_the_same(before: str, now: str, quotes: Sequence[str]) -> bool:
     )
 
 
-def raised(outcome: Outcome, parts: Sequence[Finding]) -> Iterator[tuple[MemoryKind, str, str, float | None]]:
-    """Give what a job leaves open, and how sure its sources were: questions, gaps, and addresses with what was said of them."""
+def raised(outcome: Outcome, parts: Sequence[Finding]) -> Iterator[tuple[MemoryKind, str, str, dict[str, object]]]:
+    """Give claims, and what a job leaves open: questions, gaps, and addresses with what was said of them."""
+    for claim in outcome.truth.claims:
+        facts = tuple(one.fact_id for one in claim.evidence)
+        yield "claim", "", claim.text, {"verdict": claim.verdict, "confidence": claim.confidence, "facts": facts}
     framed = outcome.frame.open_questions if outcome.frame else ()
-    yield from (("question", "", text, None) for text in (*framed, *(q for part in parts for q in part.open_questions)))
+    yield from (("question", "", text, {}) for text in (*framed, *(q for part in parts for q in part.open_questions)))
     for one in (insights for part in parts for insights in part.insights):
-        yield from (("question", "", q.question, q.confidence) for q in one.follow_up_questions)
-        yield from (("gap", "", text, None) for text in one.source_identified_gaps)
-        yield from (("link", to.url, to.context or to.url, to.priority) for to in one.linked_candidate_sources)
+        yield from (("gap", "", text, {}) for text in one.source_identified_gaps)
+        for q in one.follow_up_questions:
+            yield "question", "", q.question, {"confidence": q.confidence}
+        for to in one.linked_candidate_sources:
+            yield "link", to.url, to.context or to.url, {"confidence": to.priority, "topics": (to.url,)}
 
 
 def _longer(history: tuple[Sighting, ...], more: tuple[Sighting, ...]) -> tuple[Sighting, ...]:

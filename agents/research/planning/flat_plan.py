@@ -10,7 +10,7 @@ from functools import partial
 from agents.contracts.contract import Caps
 from agents.contracts.finding import Finding
 from agents.contracts.frozen import Frozen, Said, Tier
-from agents.contracts.plan import Leaf, LeafBudget, Node, Phase, Plan, PlannedClaim, SuccessCriteria
+from agents.contracts.plan import Leaf, Node, Phase, Plan, PlannedClaim, SuccessCriteria
 from agents.contracts.response import RunLimits
 from agents.core.port import Ctx, Handler, Handlers
 from agents.research.challenge.challenge import (
@@ -39,13 +39,9 @@ def flat_plan(
     task: str, leaves: Sequence[Leaf], tier: Tier, limits: RunLimits, *, seed_urls: tuple[str, ...], claims: Sequence[str]
 ) -> Plan:  # fmt: skip
     """Make the plan of a run. Rounds for which no search would be left are not promised."""
-    kept = leaves[: limits.max_queries]
-    budget = LeafBudget(searches=max(1, min(5, limits.max_queries // len(kept))), sources=min(50, limits.max_sources))
-    children = tuple(
-        leaf.model_copy(update={"budget": budget, "sources": () if number else seed_urls})
-        for number, leaf in enumerate(kept)
-    )
-    rounds = min(limits.max_iters, 1 + max(0, limits.max_queries - len(kept)), MAX_ROUNDS)
+    first, *others = leaves[: limits.max_queries]
+    children = (first.model_copy(update={"sources": seed_urls}), *others)
+    rounds = min(limits.max_iters, 1 + max(0, limits.max_queries - len(children)), MAX_ROUNDS)
     criteria = SuccessCriteria(corroboration=CORROBORATION[tier])
     phase = Phase(title="Collect", criteria=criteria, max_iterations=max(1, rounds))
     said = dict.fromkeys(claim.strip() for claim in claims if claim.strip())
