@@ -13,7 +13,7 @@ from agents.core.budget import Limits as Spending
 from agents.core.budget import Usage
 from agents.core.errors import DossierError, StepFailed
 from agents.core.events import Charged, Event, JobChanged, Planned, RoleAsked
-from agents.core.port import Ctx, Handler, together
+from agents.core.port import Ctx, Handler, computed, together
 from agents.research.challenge.challenge import run_challenge, run_claim
 from agents.research.challenge.claim_ledger import planned_claims
 from agents.research.loop.after_reading import verdict_line
@@ -64,11 +64,6 @@ async def searched_in_vain(context: RunContext, planned: frozenset[str]) -> Char
     return Charged(usage=Usage(searches=len(made - planned)))
 
 
-async def pace_seen(context: RunContext) -> PaceSeen:
-    """Look how quickly the model answers: the body of a step."""
-    return context.pace()
-
-
 def handlers_of(context: RunContext, means: Means) -> dict[str, Handler]:
     """Give the handlers of all kinds of branches."""
     kinds: dict[str, Handler] = {
@@ -89,7 +84,7 @@ async def carry_out(context: RunContext, means: Means, ctx: Ctx, given: Commissi
         ctx.emit("stage:planning", JobChanged(status="running", stage="planning"))
         brief, plans, limits = await judged_and_planned(ctx, context, given, means.limits, means.planner_window_s)
         surroundings = means.model_copy(update={"limits": limits})
-        pace = await ctx.call("pace", "0", pace_seen, context, gives=PaceSeen, pool="local")
+        pace = await ctx.call("pace", "0", computed, context.pace, gives=PaceSeen, pool="local")
         contract = make_contract(
             brief, plans, surroundings, retrievers=context.searched, pace=pace, challenge=given.challenge
         )

@@ -178,10 +178,13 @@ class Recollection(remembering.KeptAnswers):
         return Recalled(facts=facts, sources=cards, open=missing(questions, facts))
 
     async def _links(self, questions: Sequence[str], setting: Setting) -> tuple[str, ...]:
-        links = [(question, one) for question in questions for one in await self._found(question, ("link",), 4)]
-        urls = dict.fromkeys(one.topics[0] for question, one in links if _leads(question, one))
-        allowed = [url for url in urls if not ruled_out(url, None, setting)]
-        return tuple([url for url in allowed if not await self._got(Selection(url=url, kinds=("fact",)))][:MOST_LINKS])
+        urls: dict[str, None] = {}
+        for question in questions:
+            for one in await self._found(question, ("link",), 4):
+                near = len(set(content_words(question)) & set(content_words(one.text))) >= LINK_WORDS
+                if near and (one.confidence or 0) >= LINK_PRIORITY:
+                    urls |= dict.fromkeys(url for url in one.topics if not ruled_out(url, None, setting))
+        return tuple([url for url in urls if not await self._got(Selection(url=url, kinds=("fact",)))][:MOST_LINKS])
 
     async def _answering(self, question: str, setting: Setting) -> list[Remembered]:
         keep = remembering.keeps(question, setting.query_type, setting.today)
@@ -288,12 +291,6 @@ def _is_answer(parts: Sequence[Question], fact: Fact, card: SourceCard) -> bool:
     if not all(part.kind in LOOKUPS for part in parts) or is_foreign(parts[0], fact.quote, card.head):
         return False
     return any(answers(part, fact.quote, card.title, card.head) for part in parts)
-
-
-def _leads(question: str, link: Remembered) -> bool:
-    """Tell whether what a source said of a link speaks of a question, and was made much of."""
-    near = len(set(content_words(question)) & set(content_words(link.text))) >= LINK_WORDS
-    return near and bool(link.topics) and (link.confidence or 0) >= LINK_PRIORITY
 
 
 # ---- around the handlers of a run

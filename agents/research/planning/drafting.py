@@ -192,7 +192,6 @@ class TreeBuilder:
 
     def __init__(self, planning: PlanningInput, bounds: Bounds) -> None:
         self.planning, self.bounds = planning, bounds
-        self.assumptions: list[str] = []
         self._leaves: list[Placed] = []
         self._taken: set[str] = set()
         self._dropped = 0
@@ -225,10 +224,8 @@ class TreeBuilder:
     def plan(self, claims: tuple[str, ...] = ()) -> Plan:
         """Give the plan of all leaves so far; claims are deduplicated and tied to the leaves that speak of them."""
         self._cover()
-        if self._dropped:
-            self.assumptions.append(
-                f"The plan had {len(self._leaves) + self._dropped} branches; the first {len(self._leaves)} are researched."
-            )
+        had, kept = len(self._leaves) + self._dropped, len(self._leaves)
+        said = (f"The plan had {had} branches; the first {kept} are researched.",) if self._dropped else ()
         (above, first), *others = _few_sweeps(self._leaves)
         # The addresses that the user named: who reads them asks for all of its round.
         first = first.model_copy(update={"sources": self.planning.seed_urls})
@@ -247,7 +244,7 @@ class TreeBuilder:
         planned = (
             PlannedClaim(text=one, leaves=leaves_for(one, root.leaves())) for one in [*texts.values()][:MAX_CLAIMS]
         )
-        return Plan(query=query, root=root, claims=tuple(planned), assumptions=tuple(self.assumptions))
+        return Plan(query=query, root=root, claims=tuple(planned), assumptions=said)
 
     def _cover(self) -> None:
         """Have what the plan speaks of nowhere asked in the query's own words: small models plan around the question."""
