@@ -143,7 +143,8 @@ class QdrantKnowledge(KnowledgeStore):
             offset: object = ""
             while offset is not None and not (stale and name == self._collection()):
                 records, offset = await self._ask(page, name, offset or None)
-                yield [_item(one.payload) for one in records]
+                if records:
+                    yield [_item(one.payload) for one in records]
 
     async def _drop_stale(self, owner: str) -> None:
         chosen = self.models.FilterSelector(filter=self._filter(owner, Selection()))

@@ -85,7 +85,8 @@ class SqlKnowledge(KnowledgeStore):
                 # A transaction begins with its first change, and waits for that of another process.
                 self._engine = sa.create_engine(url, connect_args={"timeout": BUSY_S, "isolation_level": "IMMEDIATE"})
             else:
-                self._engine = sa.create_engine(sa.make_url(str(place)).set(drivername="postgresql+psycopg"))
+                url = sa.make_url(str(place)).set(drivername="postgresql+psycopg")
+                self._engine = sa.create_engine(url, connect_args={"connect_timeout": int(BUSY_S)})
         except (ImportError, SQLAlchemyError) as error:
             raise ConfigError(f"The knowledge base can't be kept in this database: {error}") from error
         self._made, self._alone = False, threading.Lock()
@@ -222,10 +223,8 @@ class SqlKnowledge(KnowledgeStore):
         """Do something in one transaction, in a thread; `MemoryDown` where the database can't be used."""
 
         def asked() -> T:
-            with self._alone:
-                if not self._made:
-                    self._make()
-                    self._made = True
+            if not self._made:
+                self._make()
             with self._engine.begin() as db:
                 return work(db, *given, **named)
 
@@ -252,6 +251,7 @@ class SqlKnowledge(KnowledgeStore):
             words = Path(__file__).with_name(f"{self.name}.sql").read_text("utf-8")
             for statement in words.split("\n\n"):
                 db.exec_driver_sql(statement)
+        self._made = True
 
 
 def _chosen(owner: str, where: Selection) -> Tests:
