@@ -226,20 +226,6 @@ async def delete(
             await memory.close()
 
 
-@command(app, opened_store)
-async def purge(
-    store: "Store",
-    days: Annotated[float, typer.Option(help="Days that they have been over, at least.", min=0)],
-) -> None:
-    """Delete jobs that have been over for some days, with events and reports, and the texts that no other job uses."""
-    from agents.core.settings import load
-    from agents.jobs.store import blobs_of
-
-    gone = await store.purge(days)
-    texts = await store.sweep(blobs_of(store, load().data_dir))
-    say(f"deleted: {gone} of the jobs, {texts} of the texts")
-
-
 # ---- parts
 
 

@@ -272,9 +272,9 @@ class Client:
             return 0
         turns: dict[str, int] = {}
         order: list[tuple[int, int, str]] = []
-        for arrival, (job_id, user) in enumerate(await self.engine.queued()):
-            turns[user] = turns.get(user, 0) + 1
-            order.append((turns[user], arrival, job_id))
+        for arrival, row in enumerate(await self.store.queued()):
+            turns[row.owner] = turns.get(row.owner, 0) + 1
+            order.append((turns[row.owner], arrival, row.id))
         ahead = [job_id for _, _, job_id in sorted(order)]
         return ahead.index(job.id) if job.id in ahead else 0
 
@@ -384,7 +384,6 @@ class Client:
                     await self.order(job, "cancel")
         for row in rows:
             self.register.forget(row.id)
-            await self.engine.forget(row.id, row.attempt)
         return await self.store.delete([row.id for row in rows])
 
 

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 
 import sqlalchemy as sa
-from dbos import DBOS, DBOSClient, DBOSConfig, DBOSPortableJSONSerializer, EnqueueOptions, WorkflowStatus, _dbos
+from dbos import DBOS, DBOSClient, DBOSConfig, DBOSPortableJSONSerializer, EnqueueOptions, _dbos
 from dbos import error as dbos_error
 from dbos._queue import queue_worker_thread
 from dbos._sys_db import SystemDatabase
@@ -83,11 +83,6 @@ class _Bell:
 
 def _name_of(job: str, attempt: int) -> str:
     return f"{job}~{attempt}"
-
-
-def _attempt_of(workflow_id: str) -> tuple[str, int]:
-    job, _, attempt = workflow_id.partition("~")
-    return job, int(attempt) if attempt.isdecimal() else 0
 
 
 @DBOS.workflow(name="node")  # the one registered workflow; never rename it: queued jobs are found by this name
@@ -210,35 +205,11 @@ class JobQueue:
     async def cancel(self, job: str, attempt: int) -> None:
         await self._dbos.cancel_workflow_async(_name_of(job, attempt))
 
-    async def known(self, job: str, attempt: int) -> bool:
-        return bool(await self._found(workflow_ids=[_name_of(job, attempt)]))
-
-    async def queued(self) -> list[tuple[str, str]]:
-        waiting = await self._dbos.list_queued_workflows_async(queue_name=QUEUE, status="ENQUEUED", load_input=False)
-        return [(_attempt_of(one.workflow_id)[0], one.queue_partition_key or "") for one in waiting]
-
-    async def stranded(self) -> list[tuple[str, int]]:
-        """List the attempts that only another version of this program could run."""
-        waiting = await self._found(status=["PENDING", "ENQUEUED"])
-        known = (self.config.code_version, None)
-        return [_attempt_of(one.workflow_id) for one in waiting if one.app_version not in known]
-
-    async def ended(self) -> list[tuple[str, int]]:
+    async def tidy(self) -> None:
+        """Delete what DBOS knows of attempts that are over; the job store keeps all that matters."""
         over = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
-        return [_attempt_of(one.workflow_id) for one in await self._found(status=over)]
-
-    async def forget(self, job: str, attempt: int) -> None:
-        """Delete what DBOS knows of an attempt and those before it; the job store keeps all that matters."""
-        there = await self._found(workflow_ids=[_name_of(job, one) for one in range(1, attempt + 1)])
-        if there:
-            await self._dbos.delete_workflows_async([one.workflow_id for one in there])
-
-    async def _found(
-        self, *, workflow_ids: list[str] | None = None, status: str | list[str] | None = None
-    ) -> list[WorkflowStatus]:
-        return await self._dbos.list_workflows_async(
-            workflow_ids=workflow_ids, status=status, load_input=False, load_output=False
-        )
+        ended = await self._dbos.list_workflows_async(status=over, load_input=False, load_output=False)
+        await self._dbos.delete_workflows_async([one.workflow_id for one in ended])
 
 
 def _sqlite_engine(url: str) -> sa.Engine:

@@ -239,17 +239,5 @@ class AtOnce:
         if task := self._tasks.get((job, attempt)):
             task.cancel()
 
-    async def known(self, job: str, attempt: int) -> bool:
-        return (job, attempt) in self._tasks
-
-    async def queued(self) -> list[tuple[str, str]]:
-        return []
-
-    async def stranded(self) -> list[tuple[str, int]]:
-        return []
-
-    async def ended(self) -> list[tuple[str, int]]:
-        return []
-
-    async def forget(self, job: str, attempt: int) -> None:
+    async def tidy(self) -> None:
         """Nothing is kept of an attempt."""

@@ -3,11 +3,10 @@
 Texts in the database: for several machines, which share no folder.
 """
 
-import logging
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
@@ -30,8 +29,6 @@ from agents.jobs.config import session_of
 from agents.jobs.database import Database
 from agents.jobs.schema import Row
 from agents.research.steering import Steering
-
-log = logging.getLogger(__name__)
 
 
 def now() -> datetime:
@@ -105,8 +102,6 @@ DONE = "done"  # the answer to a command that was done
 WHEN_ENDED = ("task:plan", "task:challenge")
 """Commands that begin the next attempt: they wait until the present one has ended."""
 MANY = 200  # jobs deleted in one transaction
-GRACE = timedelta(days=1)
-"""Age from which an unused text is swept out: one is put a moment before the step that names it is written down."""
 BY_AGE = (tables.jobs.c.created.desc(), tables.jobs.c.id.desc())
 
 
@@ -193,6 +188,10 @@ class Store:
             JobSummary.model_validate({**row, "created": row["created"].isoformat(timespec="seconds")})
             for row in await self.rows(query)
         ]
+
+    async def queued(self) -> list[StoredJob]:
+        """List the jobs that wait, in the order they came into the queue."""
+        return await self._jobs(tables.jobs.c.status == "queued", order=(tables.jobs.c.updated, tables.jobs.c.id))
 
     async def in_thread(self, thread_id: str) -> list[StoredJob]:
         oldest_first = (tables.jobs.c.created, tables.jobs.c.id)
@@ -317,30 +316,14 @@ class Store:
 
     # ---- how long things stay
 
-    async def purge(self, days: float, before: Callable[[str, int], Awaitable[None]] | None = None) -> int:
-        """Delete jobs that have been over for some days, with events, reports and all; says how many there were.
+    async def over_since(self, when: datetime) -> Sequence[str]:
+        """Name some of the jobs that were over at a time."""
+        jobs = tables.jobs.c
+        return await self.texts(sa.select(jobs.id).where(jobs.status.in_(OVER), jobs.updated < when).limit(MANY))
 
-        Id and attempt of each are told `before` it is deleted.
-        """
-        gone, jobs, until = 0, tables.jobs.c, now() - timedelta(days=days)
-        query = sa.select(jobs.id, jobs.attempt).where(jobs.status.in_(OVER), jobs.updated < until)
-        while old := await self.rows(query.order_by(jobs.updated).limit(MANY)):
-            for row in old:
-                if before is not None:
-                    await before(row["id"], row["attempt"])
-            gone += await self.delete([row["id"] for row in old])
-        return gone
-
-    async def sweep(self, blobs: BlobStore) -> int:
-        """Delete the texts that no job uses any more; says how many there were."""
-        gone = await blobs.sweep(partial(self.all_of, tables.text_uses.c.hash), now() - GRACE)
-        if gone:
-            log.info("%d texts that no job uses any more were deleted", gone)
-        return gone
-
-    async def all_of(self, column: sa.Column[str]) -> set[str]:
-        """Give what stands in a column, each once."""
-        return set(await self.texts(sa.select(column).distinct()))
+    async def used_texts(self) -> set[str]:
+        """Name the texts that any job has read."""
+        return set(await self.texts(sa.select(tables.text_uses.c.hash).distinct()))
 
     # ---- workers
 

@@ -60,6 +60,8 @@ _STOOD_IN = re.compile('"stood_in_for":"[^"]')
 NOT_ANEW = "The model could not write it anew."
 QUIET_BEATS = 2
 """Signs of life without a job at work after which memory is given back: a third of a second of work, never before a job."""
+GRACE = timedelta(days=1)
+"""Age from which an unused text is swept out: one is put a moment before the step that names it is written down."""
 OTHER_VERSION = "It was begun by another version of this program. Restart it: what it had found is used again."
 
 
@@ -95,17 +97,19 @@ class Worker:
         others = [one for one in await self.store.living(since) if one != self.config.executor]
         await self.store.return_commands([] if self.store.database.sqlite else others)
         await self.engine.open(self.run_attempt)
-        for job_id, attempt in await self.engine.stranded():
-            job = self.register.jobs.get(job_id)
-            if job is not None and attempt == job.run.attempt and not job.over:
-                version = JobChanged(status="blocked", stage=job.stage, blocked_reason="version", note=OTHER_VERSION)
-                job.run.emit(f"job#version~{attempt}", version)
-                job.status = "blocked"
+        for row in (await self.store.states(list(self.register.jobs))).values():
+            if row.status not in {"queued", "running"}:
+                continue
+            if (
+                row.code_version == self.config.code_version
+            ):  # in the queue already, unless the process died before that
+                await self.engine.enqueue(row.id, row.attempt, row.owner)
+                continue
+            version = JobChanged(status="blocked", stage=row.stage, blocked_reason="version", note=OTHER_VERSION)
+            self.register.jobs[row.id].run.emit(f"job#version~{row.attempt}", version)
+            self.register.jobs[row.id].status = "blocked"
             if self.store.database.sqlite:  # nobody else runs it, and it would hold a place of its user's for ever
-                await self.engine.forget(job_id, attempt)
-        for job in list(self.register.jobs.values()):
-            if job.status in {"queued", "running"} and not await self.engine.known(job.id, job.run.attempt):
-                await self.engine.enqueue(job.id, job.run.attempt, job.owner)
+                await self.engine.cancel(row.id, row.attempt)
         for row in reversed(await self.store.jobs(statuses=("blocked",), limit=10_000)):
             if row.blocked_reason == "awaiting_key":  # this process may have been started with a better one
                 with contextlib.suppress(BadRequest):  # another process was quicker
@@ -457,19 +461,18 @@ class Worker:
         await self.sweep()
 
     async def purge(self, days: float) -> int:
-        """Delete jobs that have been over for some days, reports and all; says how many there were."""
-
-        async def before(job_id: str, attempt: int) -> None:
-            self.register.forget(job_id)
-            await self.engine.forget(job_id, attempt)
-
-        return await self.store.purge(days, before)
+        """Delete jobs that have been over for some days, events, reports and all; says how many there were."""
+        gone, until = 0, now() - timedelta(days=days)
+        while old := await self.store.over_since(until):
+            for job_id in old:
+                self.register.forget(job_id)
+            gone += await self.store.delete(old)
+        return gone
 
     async def sweep(self) -> int:
-        """Delete what deleted jobs left behind: texts that nobody uses, and what the engine still knows of them."""
-        ended = await self.engine.ended()
-        known = await self.store.all_of(tables.jobs.c.id)
-        for job_id, attempt in ended:
-            if job_id not in known:
-                await self.engine.forget(job_id, attempt)
-        return await self.store.sweep(self.blobs)
+        """Delete what is left behind: texts that no job uses any more, and what the engine knows of attempts that are over."""
+        await self.engine.tidy()
+        gone = await self.blobs.sweep(self.store.used_texts, now() - GRACE)
+        if gone:
+            log.info("%d texts that no job uses any more were deleted", gone)
+        return gone

@@ -5,9 +5,6 @@ import os
 import time
 from datetime import timedelta
 
-from typer.testing import CliRunner
-
-from agents.cli.main import app
 from agents.contracts.frozen import Frozen
 from agents.jobs import schema as tables
 from agents.jobs.store import now
@@ -69,6 +66,11 @@ async def there(blobs, name):
         return None
 
 
+async def in_engine(jobs):
+    """Name the attempts that the engine knows of."""
+    return [one.workflow_id for one in await jobs.engine._dbos.list_workflows_async()]
+
+
 async def test_a_purge_takes_the_job_its_report_its_engines_record_and_the_texts_that_only_it_read(tmp_path, url):
     service = []
     async with opened(tmp_path, reading(service, "shared", "its own"), url=url, **BY_HAND) as kept:
@@ -89,7 +91,7 @@ async def test_a_purge_takes_the_job_its_report_its_engines_record_and_the_texts
         assert await store.job(old.id) is None
         assert await store.report(old.id) is None
         assert await kept.jobs.find(old.id, "ann") is None
-        assert not await kept.jobs.engine.known(old.id, 1)
+        assert await in_engine(kept.jobs) == []
         assert await there(blobs, own) is None
         assert await there(blobs, shared) == "shared"
         assert (await kept.jobs.find(young.id, "bob")).report is not None
@@ -148,31 +150,31 @@ async def test_deleting_a_job_that_had_several_attempts_leaves_nothing_of_any(tm
         job = await kept.ended(await kept.jobs.order(job, "restart"))
         assert (await kept.jobs.store.job(job.id)).attempt == 2
         assert await kept.jobs.delete("", [job.id]) == 1
-        assert await kept.jobs.engine.ended() == []
+        await kept.jobs.worker.sweep()
+        assert await in_engine(kept.jobs) == []
         assert await kept.jobs.report(job.id) is None
 
 
-async def test_what_the_engine_knows_of_jobs_deleted_beside_it_is_swept_out(tmp_path):
+async def test_the_engine_forgets_what_is_over_and_not_what_waits_or_runs(tmp_path):
+    go = asyncio.Event()
+
+    async def held(ctx):
+        await go.wait()
+
     async def quick(ctx):
         pass
 
     async with opened(tmp_path, bench_of(quick), **BY_HAND) as kept:
         await swept_at_the_start(kept.jobs)
-        gone, stays = await kept.ended(await kept.start()), await kept.ended(await kept.start())
+        gone, over = await kept.ended(await kept.start()), await kept.ended(await kept.start())
+        kept.bench = bench_of(held)
+        runs = await kept.start()
+        await until(lambda: runs.status == "running")
         await kept.jobs.store.delete([gone.id])
         assert await kept.jobs.find(gone.id) is None
         await kept.jobs.worker.sweep()
-        assert await kept.jobs.engine.ended() == [(stays.id, 1)]
-
-
-async def test_the_command_line_purges(tmp_path):
-    async def quick(ctx):
-        pass
-
-    async with opened(tmp_path, bench_of(quick), **BY_HAND) as kept:
-        job = await kept.ended(await kept.start())
-    env = {"DOSSIER_DATA_DIR": str(tmp_path)}
-    out = await asyncio.to_thread(CliRunner().invoke, app, ["jobs", "purge", "--days", "0"], env=env)
-    assert out.stdout == "deleted: 1 of the jobs, 0 of the texts\n"
-    async with opened(tmp_path, bench_of(quick), **BY_HAND) as kept:
-        assert await kept.jobs.report(job.id) is None
+        assert await in_engine(kept.jobs) == [f"{runs.id}~1"]
+        go.set()
+        await kept.ended(runs)
+        again = await kept.ended(await kept.jobs.order(over, "restart"))
+        assert again.status == "done"
