@@ -7,7 +7,7 @@ import threading
 import time
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from agents.api.tree import Tree, progress
 from agents.contracts.contract import Contract
@@ -109,7 +109,7 @@ async def _to_its_end(team: "Team", job: Job, json_file: Path | None, out: Path 
             raise job.error
         return 1
     write_report(job.report, json_file, out)
-    _print(job.report)
+    _say(job.report.markdown, sys.stdout)
     return 3 if job.status == "blocked" else GRADE_CODES[job.report.grade]
 
 
@@ -169,21 +169,14 @@ def write_report(document: ReportDocument, json_file: Path | None, out: Path | N
         _say(f"wrote {path}")
 
 
-def _print(document: ReportDocument) -> None:
-    """Print the report as UTF-8, whatever the terminal says of itself."""
-    data = (document.markdown + "\n").encode("utf-8", "replace")
-    try:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        # The reader closed the pipe; the report is written elsewhere or was not wanted any further.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _say(line: str, stream: TextIO | None = None) -> None:
+    """Tell of progress, or print the report: as UTF-8, whatever the terminal says of itself.
 
-
-def _say(line: str) -> None:
-    """Tell of progress; a reader who stopped reading (`2>&1 | head`) does not stop the research."""
+    A reader who stopped reading (`2>&1 | head`) does not stop the research.
+    """
+    stream = stream or sys.stderr
     try:
-        sys.stderr.write(line + "\n")
-        sys.stderr.flush()
+        stream.buffer.write((line + "\n").encode("utf-8", "replace"))
+        stream.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

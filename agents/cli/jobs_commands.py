@@ -97,13 +97,10 @@ async def listed(
 @command(app, opened_store)
 async def show(store: "Store", row: "StoredJob") -> None:
     """Say how a job stands."""
-    steps, events = await store.steps(row.id), await store.events(row.id)
-    failed = sum(1 for _, step in steps.values() if step.failure)
     for name, value in {
         "job": row.id, "title": row.title, "status": _state(row), "stage": row.stage, "note": row.note, "owner": row.owner,
         "created": f"{row.created:%Y-%m-%d %H:%M:%S} UTC", "changed": f"{row.updated:%Y-%m-%d %H:%M:%S} UTC",
-        "attempt": str(row.attempt), "run by": row.executor, "events": str(len(events)),
-        "steps": f"{len(steps)} recorded, {failed} of them failures",
+        "attempt": str(row.attempt), "run by": row.executor,
     }.items():  # fmt: skip
         if value:
             say(f"{name:>8}  {value}")
@@ -142,24 +139,14 @@ async def finish(
 async def guidance(
     store: "Store", row: "StoredJob", text: Annotated[str, typer.Argument(help="What the next rounds shall follow.")]
 ) -> None:
-    """Tell a running job what to look at; says what of it is still to come, and follows it."""
+    """Tell a running job what to look at in the rounds that are still to come."""
     from agents.contracts.contract import Command
     from agents.core.settings import OFFLINE_ENGINE
-    from agents.jobs.changes import reach_of
 
     await _done(store, row, "change", Command(kind="guidance", words=text).model_dump_json(), "guidance")
     job = await store.job(row.id)
-    contract = job.commission.contract if job else None
-    rounds, reasons = (contract.caps.rounds, set(contract.models) != {OFFLINE_ENGINE}) if contract else (None, True)
-    reach = reach_of(await store.events(row.id), rounds, reasons=reasons)
-    heeds = [f"{reach.branches} {'branch' if reach.branches == 1 else 'branches'} at work"] if reach.branches else []
-    heeds += [f"round {reach.round}"] if reach.round is not None else []
-    heeds += ["the summary"] if reach.summary else []
-    say(
-        f"reaches: {', '.join(heeds)}"
-        if heeds
-        else "reaches nothing: it is recorded with the run, and nothing heeds it"
-    )
+    if job and job.commission.contract and set(job.commission.contract.models) == {OFFLINE_ENGINE}:
+        say("It is recorded with the run; the offline engine, which reasons about nothing, does not heed it.")
 
 
 @command(app, opened_store)
@@ -179,20 +166,13 @@ async def export(
 
 
 @command(app, opened_store)
-async def replay(
-    store: "Store",
-    row: "StoredJob",
-    speed: Annotated[float, typer.Option(help="How many times as fast; 0 is at once.", min=0)] = 0,
-) -> None:
+async def replay(store: "Store", row: "StoredJob") -> None:
     """Tell once more what happened in a job, from what is kept, without any network."""
     from agents.api.tree import Tree
     from agents.cli.headless import told
 
-    reached, tree = 0.0, Tree()
+    tree = Tree()
     for numbered in await store.events(row.id):
-        if speed:
-            await asyncio.sleep(max(0.0, numbered.seconds - reached) / speed)
-        reached = numbered.seconds
         tree.take(numbered)
         if tree.line:
             say(told(tree, tree.line.text))

@@ -135,7 +135,6 @@ def doctor(
 @app.command()
 def worker(
     name: Annotated[str, typer.Option(help="Distinct, and the same after a restart. Default: the host's name.")] = "",
-    until_idle: Annotated[bool, typer.Option("--until-idle", help="End when no job waits or runs.")] = False,
 ) -> None:
     """Run jobs without a chat: those that a server left, or those that chat servers put into PostgreSQL."""
     from agents.api.metrics import log_to_stderr
@@ -153,12 +152,7 @@ def worker(
         try:
             await team.open()
             typer.echo(f"worker {name or settings.worker_name or 'of this host'} runs jobs; Ctrl+C stops it")
-            while not stopping.is_set():
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(1.0):
-                        await stopping.wait()
-                if until_idle and not await team.jobs.waiting():
-                    break
+            await stopping.wait()
         finally:
             await team.close()
 

@@ -12,9 +12,9 @@ from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agents.contracts.frozen import Frozen
+from agents.contracts.frozen import Frozen, digest
 from agents.core.budget import Budget, Deadline, Spent, least
-from agents.core.errors import BudgetExceeded, DossierError, Failure, ModelError
+from agents.core.errors import DossierError, Failure, ModelError
 from agents.core.events import Event, JobChanged, NodeChanged, Numbered, ReportWritten, TraceContext, current_trace
 from agents.core.port import Handlers, M, Pool, ProcessLimits, Slots
 from agents.core.time_policy import margin_s as margin_of
@@ -56,10 +56,6 @@ class StepRecord(Reached):
 
 class Fenced(Exception):
     """A later attempt at the job has begun elsewhere: this one may write no more."""
-
-
-class KeyMissing(asyncio.CancelledError):
-    """A model's key is missing or refused: the call is cut off, so that nothing false is recorded of it."""
 
 
 Listener = Callable[[Numbered], None]
@@ -114,7 +110,7 @@ class Attempt:
         """How many events may be shown to others."""
         self.gate.set()
         self.idle.set()
-        self._in_flight, self._key_missing = 0, False
+        self._in_flight = 0
         # A stored job waits in the queue first, which takes none of its time.
         self._since = None if self.writer else self.clock()
         self._emitted = {numbered.key for numbered in self.events}
@@ -215,13 +211,51 @@ class Attempt:
             raise RuntimeError(f"two steps of one job are named {full_key!r}")
         self._used.add(full_key)
 
-    def knows(self, key: str, asked: str) -> bool:
+    async def step(self, ctx: "RunCtx", key: str, fn: StepFn, args: tuple[object, ...], pool: Pool) -> StepRecord:
+        """Read a step's record, or do the step so that stopping or dropping its branch cuts it off at once.
+
+        What costs nothing is still done in a branch that was stopped: it is needed to write up what is there.
+        It runs in the caller's own task: what a step cost is charged before the next one begins.
+        """
+        asked = digest_of(args)
+        if not self._knows(key, asked):
+            task = asyncio.current_task()
+            if self.halted or task is None:
+                raise asyncio.CancelledError
+            if (cut_off := self._stopped(ctx.path, free=pool == "local")) is None:
+                self._interruptible[task] = ctx.path
+                try:
+                    await self._perform(ctx, key, asked, fn, args, pool)
+                except asyncio.CancelledError:
+                    cut_off = self._stopped(ctx.path)
+                    if self.halted or cut_off is None or task.uncancel():
+                        raise
+                finally:
+                    self._interruptible.pop(task, None)
+            if cut_off is not None and not self._knows(key, asked):
+                await self._persist(key, asked, cut_off)
+        record = self.record[key]
+        if self.again and key not in self.fresh:
+            # Recorded before the job was restarted: what was finished, stopped or shortened then begins anew.
+            record = record.model_copy(update={"steering": SteeringSnapshot()})
+        return record
+
+    def _knows(self, key: str, asked: str) -> bool:
         """Tell whether a step need not be done: this attempt did it, or an earlier one did for the same arguments."""
         record = self.record.get(key)
         return record is not None and (key in self.fresh or record.asked == asked)
 
-    async def persist(self, key: str, asked: str, record: StepRecord) -> None:
-        """Record a step before anything is made of it."""
+    async def _perform(
+        self, ctx: "RunCtx", key: str, asked: str, fn: StepFn, args: tuple[object, ...], pool: Pool
+    ) -> None:
+        """Do a step's effect when it is its turn, and record it before the next call has its turn."""
+        record = None
+        while record is None:
+            async with self._turn(pool, ctx.depth):
+                if (record := await self._effect(ctx, fn, args, pool)) is not None:
+                    await self._persist(key, asked, record)
+
+    async def _persist(self, key: str, asked: str, record: StepRecord) -> None:
         record = record.model_copy(update={"asked": asked})
         if self.writer is not None:
             # What was paid for is written down, even while its branch is being cut off.
@@ -240,19 +274,6 @@ class Attempt:
             # What was paid for can't be written down: stop and pay for nothing more; the job is taken up again later.
             self.break_off(error)
             raise asyncio.CancelledError from error
-
-    async def perform(
-        self, ctx: "RunCtx", key: str, asked: str, fn: StepFn, args: tuple[object, ...], pool: Pool
-    ) -> StepRecord:
-        """Do a step's effect when it is its turn, and record it before the next call has its turn."""
-        try:
-            async with self._turn(pool, ctx.depth):
-                record = await self._effect(ctx, fn, args, pool)
-                await self.persist(key, asked, record)
-                return record
-        except KeyMissing:
-            await asyncio.Event().wait()  # without a slot, until the job is halted
-            raise
 
     @asynccontextmanager
     async def _turn(self, pool: Pool, urgency: int) -> AsyncIterator[None]:
@@ -273,15 +294,13 @@ class Attempt:
                         if not self._in_flight:
                             self.idle.set()
 
-    async def _effect(self, ctx: "RunCtx", fn: StepFn, args: tuple[object, ...], pool: Pool) -> StepRecord:
-        if pool == "model":
-            try:
-                ctx.budget.check_spending()  # time is each call's own time-out
-            except BudgetExceeded as error:
-                return self._ended(failure=Failure.of(error))
-        self.calls_made += 1
+    async def _effect(self, ctx: "RunCtx", fn: StepFn, args: tuple[object, ...], pool: Pool) -> StepRecord | None:
+        """Do a step; None where a model's key is missing or refused, so that nothing false is recorded of it."""
         cut = asyncio.timeout(None)
         try:
+            if pool == "model":
+                ctx.budget.check_spending()  # time is each call's own time-out
+            self.calls_made += 1
             async with cut:
                 if deadline := next((arg for arg in args if isinstance(arg, Deadline)), None):
                     self._timed[cut] = deadline
@@ -292,10 +311,10 @@ class Attempt:
             return self._ended(done.model_dump_json())
         except DossierError as error:
             if isinstance(error, ModelError) and error.fault == "key" and self.on_key_missing is not None:
-                if not self._key_missing:
-                    self._key_missing = True
+                if self.gate.is_set():
+                    self.gate.clear()
                     self.on_key_missing(error)
-                raise KeyMissing from error
+                return None
             return self._ended(failure=Failure.of(error), spent=error.spent)
         except Exception as error:  # the one place where a step's failure of any kind becomes data
             if cut.expired():
@@ -344,36 +363,25 @@ class Attempt:
                 # A call that heeds its own time-out gets half of the margin to say so, or to use a fallback.
                 cut.reschedule(asyncio.get_running_loop().time() + left + self.margin_s / 2)
 
-    async def interruptible(self, path: str, work: Callable[[], Awaitable[StepRecord]], *, free: bool) -> StepRecord:
-        """Do a step's work so that stopping or dropping its branch cuts it off at once.
-
-        What costs nothing (`free`) is still done in a branch that was stopped: it is needed to write up what is there.
-        It runs in the caller's own task: what a step cost is charged before the next one begins.
-        """
-        if self.halted:
-            raise asyncio.CancelledError
-        if (record := self._stopped(path)) and not (free and record.failure and record.failure.type == STOPPED):
-            return record
-        task = asyncio.current_task()
-        if task is None:
-            return await work()
-        self._interruptible[task] = path
-        try:
-            return await work()
-        except asyncio.CancelledError:
-            record = self._stopped(path)
-            if self.halted or record is None or task.uncancel():
-                raise
-            return record
-        finally:
-            self._interruptible.pop(task, None)
-
-    def _stopped(self, path: str) -> StepRecord | None:
-        """Record that the user dropped or stopped the branch, or one above it; None when not."""
-        kind, word = DROPPED, "dropped"
-        if not (above := self.steering.dropped_above(path)):
-            kind, word = STOPPED, "stopped"
-            if not (above := self.steering.stopped_above(path)):
-                return None
+    def _stopped(self, path: str, *, free: bool = False) -> StepRecord | None:
+        """Record that the user dropped or stopped the branch, or one above it; None when not. The `free` heed dropping only."""
+        dropped = self.steering.dropped_above(path)
+        above = dropped or self.steering.stopped_above(path)
+        if not above or (free and not dropped):
+            return None
+        kind, word = (DROPPED, "dropped") if dropped else (STOPPED, "stopped")
         failure = Failure(type=kind, message=f"{word} by the user", notice=f"You {word} it.")
         return self._ended(failure=failure, stopped=above)
+
+
+def digest_of(args: tuple[object, ...]) -> str:
+    """Digest those arguments of a step that are data."""
+
+    def text(arg: object) -> str:
+        if isinstance(arg, Frozen):
+            return arg.model_dump_json(exclude={"minutes_left"})  # an attempt that has its time anew asks the same
+        if isinstance(arg, str | int | float | tuple | list | None):
+            return repr(arg)
+        return str(getattr(arg, "name", ""))
+
+    return digest("|".join(text(arg) for arg in args))

@@ -24,7 +24,7 @@ from agents.jobs.attempt import Clock
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.changes import Steered, changed, steered
 from agents.jobs.config import InUse, JobStoreConfig, held_by
-from agents.jobs.database import Database, Listener
+from agents.jobs.database import Database
 from agents.jobs.job import Job, JobSetup, SetUp
 from agents.jobs.register import OPEN, AtOnce, Register
 from agents.jobs.store import COMMANDS, DONE, EVENTS, Store, StoredCommand, WholeJob, blobs_of, now
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 BUNDLE_S = 0.02
-"""Seconds in which notifications gather before they are looked at again: many events come at once."""
+"""Seconds in which notifications gather before they are looked at: many events come at once."""
 
 
 class Client:
@@ -60,9 +60,8 @@ class Client:
         self.register = Register(self.store, self.writer, config, clock, self.limits, per_job)
         self.worker = Worker(self.register, self.engine, self.blobs) if config.runs else None
         self.opened = False
-        self._opening: asyncio.Future[list[Job]] | None = None
         self._starting: set[asyncio.Future[Job]] = set()
-        self._listener = Listener(self.store.database, COMMANDS if config.runs else EVENTS)
+        self._told: set[str] = set()
         self._rounds: tuple[asyncio.Task[None], ...] = ()
         self._next_share = float("-inf")
         self._entering, self._sending = asyncio.Lock(), asyncio.Lock()
@@ -100,19 +99,14 @@ class Client:
 
     async def close(self) -> None:
         """Stop everything here and wait until it has stopped; a stored job goes on at the next start."""
-        if not self.opened:
-            await self.register.cancel_background()  # it may be about to be opened
-        if self._opening is not None:
-            await asyncio.wait([self._opening])
-        if not self.opened:
-            return
         if self._starting:  # cut off they would leave their connections open
             await asyncio.wait(self._starting)
+        if not self.opened:
+            return
         self.opened = False
         for task in self._rounds:
             task.cancel()
         await asyncio.wait(self._rounds)
-        await self._listener.close()
         if self.worker is not None:
             await self.worker.finish_commands()
         await self.register.cancel_background()
@@ -138,15 +132,23 @@ class Client:
                 log.exception("a round of the job service failed")
 
     async def _listen(self) -> None:
-        """Do at once what a round would do a moment later."""
-        while True:
-            if not (jobs := await self._listener.wait(self.config.policy.alive_s)):
-                continue
+        """Do at once what a round would do a moment later; without notifications nothing is lost but that moment."""
+        while not self.store.database.sqlite:
             try:
-                await (self.worker.do_commands() if self.worker is not None else self.register.catch_up(jobs))
-            except Exception:
-                log.exception("notifications of jobs could not be followed")
-            await asyncio.sleep(BUNDLE_S)
+                await self.store.database.listen(COMMANDS if self.worker is not None else EVENTS, self._notified)
+            except Exception as error:  # noqa: BLE001 - the driver's own errors too; nothing depends on it
+                log.warning("no notifications from the database, it is asked again and again instead: %s", error)
+            await asyncio.sleep(self.config.policy.alive_s)
+
+    def _notified(self, job_id: str) -> None:
+        self._told.add(job_id)
+        if len(self._told) == 1:
+            self.register.background(self._look())
+
+    async def _look(self) -> None:
+        await asyncio.sleep(BUNDLE_S)
+        told, self._told = self._told, set()
+        await (self.worker.do_commands() if self.worker is not None else self.register.catch_up(told))
 
     async def _catch_up(self) -> None:
         for row in await self.store.jobs(statuses=OPEN, limit=1000):
@@ -185,8 +187,9 @@ class Client:
             raise
 
     async def _started(self, whole: WholeJob, setup: JobSetup) -> Job:
-        async with self._entering:
-            await self._opened_late()
+        async with self._entering:  # a temporary store is opened with its first job: many a team never starts one
+            if self.temporary and not self.opened and self.register.set_up is not None:
+                await self.open(self.register.set_up)
         key = whole.commission.request.key if whole.commission.request else None
         stored = await self.store.add(whole, key)
         if stored != whole.id and (found := await self.find(stored, whole.owner)) is not None:
@@ -195,14 +198,6 @@ class Client:
         job = self.register.hold(whole, setup)
         await self.engine.enqueue(whole.id, 1, whole.owner)
         return job
-
-    async def _opened_late(self) -> None:
-        """Open a temporary store with its first job: many a team never starts one."""
-        if self.temporary and not self.opened and self.register.set_up is not None:
-            # Whoever closes meanwhile waits for it: a connection that is cut off while it is made outlives its loop.
-            if self._opening is None or self._opening.done():
-                self._opening = asyncio.ensure_future(self.open(self.register.set_up))
-            await asyncio.shield(self._opening)
 
     # ---- finding
 
@@ -241,7 +236,9 @@ class Client:
         if not self.opened:
             return [], 0
         await self.writer.flush()
-        rows = await self.store.summaries(owner, statuses=statuses, limit=limit, offset=offset)
+        stored = await self.store.summaries(owner, statuses=statuses, limit=limit, offset=offset)
+        live = {one.id: one.summary() for one in self.live() if not one.over}
+        rows = [live.get(row.id, row) for row in stored]
         return rows, await self.store.count(owner, statuses)
 
     def live(self) -> list[Job]:
@@ -261,10 +258,6 @@ class Client:
         """List the jobs, whoever's they are, that were given this text or have read it."""
         rows = await self.store.using_text(text_hash) if self.opened else []
         return [job for row in rows if (job := await self.find(row.id, row.owner)) is not None]
-
-    async def waiting(self) -> bool:
-        """Tell whether any job waits or runs, here or elsewhere."""
-        return self.opened and bool(await self.store.jobs(statuses=("queued", "running"), limit=1))
 
     async def position(self, job: Job) -> int:
         """Say how many jobs start before this one; users take turns, each user's own jobs in the order they came."""

@@ -2,16 +2,15 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
 
-from agents.contracts.frozen import Frozen, digest
+from agents.contracts.frozen import Frozen
 from agents.core.budget import Budget, Deadline, Limits, Spent, least
 from agents.core.errors import DossierError, Failure, StepFailed
 from agents.core.events import Charged, Event, RoleAsked, TraceContext, traced
 from agents.core.port import M, Pool, together
 from agents.core.time_policy import synthesis_reserve_s
-from agents.jobs.attempt import Attempt, Reached, StepRecord
-from agents.research.steering import DROPPED, SteeringSnapshot
+from agents.jobs.attempt import Attempt, Reached
+from agents.research.steering import DROPPED
 
 log = logging.getLogger(__name__)
 
@@ -87,7 +86,7 @@ class RunCtx:
         name = f"{kind}:{key}"
         self.run.claim(full_key := f"{self.path}#{name}")
         with traced(TraceContext(self.job_id, self.path, name)):
-            step = await self._recorded(full_key, fn, args, pool)
+            step = await self.run.step(self, full_key, fn, args, pool)
         self.reach(self.so_far.later(step))
         if anew := self.run.steering.restarts_before(step.elapsed):
             name = f"{name}~{anew}"  # what was done before it was restarted has been told
@@ -112,22 +111,6 @@ class RunCtx:
         self.budget.charge(spent.usage)
         if spent.usage.calls:
             self.emit(name, RoleAsked(node=self.path, prompt="", failed=True, **spent.model_dump()))
-
-    async def _recorded(
-        self, key: str, fn: Callable[..., Awaitable[Frozen]], args: tuple[object, ...], pool: Pool
-    ) -> StepRecord:
-        """Read a step's record, or do the step and record it."""
-        run, asked = self.run, digest_of(args)
-        if not run.knows(key, asked):
-            work = partial(run.perform, self, key, asked, fn, args, pool)
-            record = await run.interruptible(self.path, work, free=pool == "local")
-            if record.stopped and not run.knows(key, asked):
-                await run.persist(key, asked, record)
-        record = run.record[key]
-        if run.again and key not in run.fresh:
-            # Recorded before the job was restarted: what was finished, stopped or shortened then begins anew.
-            record = record.model_copy(update={"steering": SteeringSnapshot()})
-        return record
 
     async def fan(
         self, kind: str, fn: Callable[..., Awaitable[M]], items: Sequence[tuple[object, ...]], *, gives: type[M],
@@ -186,16 +169,3 @@ class RunCtx:
 
     def emit(self, key: str, event: Event) -> None:
         self.run.emit(f"{self.path}#{key}", event)
-
-
-def digest_of(args: tuple[object, ...]) -> str:
-    """Digest those arguments of a step that are data."""
-
-    def text(arg: object) -> str:
-        if isinstance(arg, Frozen):
-            return arg.model_dump_json(exclude={"minutes_left"})  # an attempt that has its time anew asks the same
-        if isinstance(arg, str | int | float | tuple | list | None):
-            return repr(arg)
-        return str(getattr(arg, "name", ""))
-
-    return digest("|".join(text(arg) for arg in args))

@@ -1,16 +1,9 @@
-"""Opening the database of the job store: engines with the right pragmas, tables made by one process, plain errors.
-
-Notifications of other processes through PostgreSQL.
-
-They only save waiting: without them (SQLite, a connection pooler between, a lost connection) a process finds out in the
-next of the rounds that it makes anyway.
-"""
+"""Opening the database of the job store: engines with the right pragmas, tables made by one process, plain errors."""
 
 import asyncio
 import hashlib
-import logging
 import re
-import time
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +21,7 @@ if TYPE_CHECKING:
     from sqlalchemy.dialects.sqlite.aiosqlite import AsyncAdapt_aiosqlite_connection
     from sqlalchemy.engine.interfaces import DBAPIConnection
 
-REVISION = "0005"
+REVISION = "0006"
 """That of the tables of `schema`, and of what is recorded in them; raised by hand when either changes."""
 _version = sa.Table("research_version", sa.MetaData(), sa.Column("version_num", sa.String(32), primary_key=True))
 
@@ -75,7 +68,7 @@ class Database:
         self.url = url
         self.sqlite = url.startswith("sqlite")
         try:
-            self.write = _engine(url, "IMMEDIATE", busy_ms, session, 1 if self.sqlite else 4)
+            self.write = _engine(url, "IMMEDIATE", busy_ms, session, 1 if self.sqlite else 5)
             self.read = _engine(url, "DEFERRED", busy_ms, session) if self.sqlite else self.write
         except (ImportError, SQLAlchemyError) as error:
             raise ConfigError(f"The database can't be used: {_cause(error)}.") from error
@@ -112,6 +105,24 @@ class Database:
 
     def reading(self) -> AbstractAsyncContextManager[AsyncConnection]:
         return self.read.connect()
+
+    async def listen(self, channel: str, heard: Callable[[str], object]) -> None:
+        """Pass on what other processes notify through PostgreSQL, until the connection is lost."""
+        async with self.write.connect() as connection:
+            driver: asyncpg.Connection | None = (await connection.get_raw_connection()).driver_connection
+            if driver is None:
+                return
+            lost = asyncio.Event()
+
+            def hear(connection: object, process: int, channel: str, payload: object) -> None:
+                heard(str(payload))
+
+            driver.add_termination_listener(lambda _: lost.set())
+            await driver.add_listener(channel, hear)
+            try:
+                await lost.wait()
+            finally:
+                await driver.remove_listener(channel, hear)
 
     async def close(self) -> None:
         await self.write.dispose()
@@ -152,56 +163,3 @@ def _engine(url: str, begin: str, busy_ms: int, session: str, pool_size: int | N
 def _cause(error: Exception) -> str:
     cause = getattr(error, "orig", None) or error
     return " ".join(str(cause).split())[:200] or type(error).__name__
-
-
-log = logging.getLogger(__name__)
-
-RETRY_S = 5.0  # seconds between two attempts to listen
-
-
-class Listener:
-    """Notifications of one channel, gathered until somebody asks."""
-
-    def __init__(self, database: Database, channel: str) -> None:
-        self.database, self.channel = database, channel
-        self._jobs: set[str] = set()
-        self._came = asyncio.Event()
-        self._connection: asyncpg.Connection | None = None
-        self._tried = -RETRY_S
-
-    async def wait(self, seconds: float) -> set[str]:
-        """Wait for a notification, at most so long; gives the ids of the jobs, each once."""
-        if not self.database.sqlite:
-            await self._listen()
-        try:
-            async with asyncio.timeout(seconds):  # `wait_for` loses a cancellation that comes with what it waits for
-                await self._came.wait()
-        except TimeoutError:
-            return set()
-        jobs, self._jobs = self._jobs, set()
-        self._came.clear()
-        return jobs
-
-    async def close(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            await connection.close()
-
-    async def _listen(self) -> None:
-        connected = self._connection is not None and not self._connection.is_closed()
-        if connected or time.monotonic() - self._tried < RETRY_S:
-            return
-        import asyncpg  # only where there is PostgreSQL
-
-        self._tried = time.monotonic()
-        try:
-            await self.close()
-            # A connection of its own: those of the store are few, and this one is held all the time.
-            self._connection = await asyncpg.connect(plain_url(self.database.url))
-            await self._connection.add_listener(self.channel, self._notified)
-        except Exception as error:  # noqa: BLE001 - the driver's own errors too; nothing depends on it
-            log.warning("no notifications from the database, it is asked again and again instead: %s", error)
-
-    def _notified(self, connection: object, process: int, channel: str, payload: object) -> None:
-        self._jobs.add(str(payload))
-        self._came.set()

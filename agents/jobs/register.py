@@ -78,13 +78,14 @@ class Register:
         if (known := self.jobs.get(whole.id)) is None:
             job = self.jobs[whole.id] = Job.of(whole, run)
 
-            def store_planning(numbered: Numbered) -> None:
-                """Write down how planning stands, whenever the job enters a stage."""
+            def store_progress(numbered: Numbered) -> None:
+                """Write down how planning stands and what was taken, whenever the job enters a stage."""
                 if isinstance(numbered.event, JobChanged):
                     stands = orchestrator(job, stage=numbered.event.stage, window_s=self.config.planner_window_s)
-                    self.writer.change(job.id, job.run.attempt, metadata=json.dumps({"orchestrator": stands}))
+                    took = job.summary().model_dump(include={"seconds", "tokens", "cost_usd"})
+                    self.writer.change(job.id, job.run.attempt, metadata=json.dumps({"orchestrator": stands}), **took)
 
-            run.listeners += [job.hear, store_planning]
+            run.listeners += [job.hear, store_progress]
         else:
             job = known
             # Who observes the job goes on observing it.

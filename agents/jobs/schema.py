@@ -60,6 +60,9 @@ jobs = sa.Table(
     sa.Column("attempt", sa.Integer, nullable=False, server_default="1"),
     sa.Column("again", sa.Integer, nullable=False, server_default="0", comment="restarts and reworks so far"),
     sa.Column("steering", sa.Text, nullable=False, server_default="{}"),
+    sa.Column("seconds", sa.Float, nullable=False, server_default="0", comment="on its clock, as of its present stage"),
+    sa.Column("tokens", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("cost_usd", sa.Float, server_default="0", comment="null is unknown, not zero"),
     sa.Column("executor", sa.Text, nullable=False, server_default=""),
     sa.Column("code_version", sa.Text, nullable=False),
     sa.Column("metadata", sa.Text, nullable=False, server_default="{}", comment="`orchestrator`: stage, plannedAt, …"),
@@ -93,19 +96,6 @@ steps = sa.Table(
     sa.Column("attempt", sa.Integer, nullable=False),
     sa.Column("record", sa.Text, nullable=False),
     sa.Column("at", Moment, nullable=False),
-)
-
-costs = sa.Table(
-    "research_costs",
-    metadata,
-    _job(),
-    sa.Column("key", sa.Text, primary_key=True),
-    sa.Column("attempt", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("calls", sa.Integer, nullable=False),
-    sa.Column("tokens_in", sa.Integer, nullable=False),
-    sa.Column("tokens_out", sa.Integer, nullable=False),
-    sa.Column("searches", sa.Integer, nullable=False),
-    sa.Column("cost_usd", sa.Float, comment="null is unknown, not zero"),
 )
 
 

@@ -169,24 +169,13 @@ class Store:
     async def summaries(
         self, owner: str | None, *, statuses: Sequence[JobStatus] = (), limit: int = 50, offset: int = 0
     ) -> list[JobSummary]:
-        """List jobs of an owner with what they took, newest first."""
-        jobs, costs = tables.jobs.c, tables.costs.c
-        priced = sa.func.coalesce(sa.func.sum(costs.cost_usd), 0.0)
-        took: dict[str, tuple[sa.Table, sa.ColumnElement[object]]] = {
-            "tokens": (tables.costs, sa.func.coalesce(sa.func.sum(costs.tokens_in + costs.tokens_out), 0)),
-            # A sum of which a part is unknown is unknown.
-            "cost_usd": (tables.costs, sa.case((sa.func.count() == sa.func.count(costs.cost_usd), priced))),
-            "seconds": (tables.events, sa.func.coalesce(sa.func.max(tables.events.c.seconds), 0.0)),
-        }
-        sums = [
-            sa.select(what).where(of.c.job_id == jobs.id).scalar_subquery().label(n) for n, (of, what) in took.items()
-        ]
-        note = sa.case((jobs.status.in_(("queued", "running")), ""), else_=jobs.note).label("note")
-        own = (jobs[name] for name in ("id", "title", "status", "stage", "grade", "created"))
-        query = sa.select(*own, note, *sums).where(_of(owner, statuses)).order_by(*BY_AGE).limit(limit).offset(offset)
+        """List jobs of an owner with what they had taken when they entered their stage, newest first."""
+        columns = [tables.jobs.c[name] for name in JobSummary.model_fields]
+        rows = await self.rows(
+            sa.select(*columns).where(_of(owner, statuses)).order_by(*BY_AGE).limit(limit).offset(offset)
+        )
         return [
-            JobSummary.model_validate({**row, "created": row["created"].isoformat(timespec="seconds")})
-            for row in await self.rows(query)
+            JobSummary.model_validate({**row, "created": row["created"].isoformat(timespec="seconds")}) for row in rows
         ]
 
     async def queued(self) -> list[StoredJob]:
@@ -210,8 +199,7 @@ class Store:
     ) -> bool:
         """Change a job's row; with `at_attempt`, only while it still is at that one. False when it was not.
 
-        The steps of the keys `forget` go in the same transaction: whoever sees the change does not see them. What they
-        cost stays booked.
+        The steps of the keys `forget` go in the same transaction: whoever sees the change does not see them.
         """
         query = sa.update(tables.jobs).where(tables.jobs.c.id == job_id)
         query = query if at_attempt is None else query.where(tables.jobs.c.attempt == at_attempt)

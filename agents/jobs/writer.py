@@ -7,7 +7,6 @@ It is also several times as fast, and a later attempt at a job can use what an e
 
 import asyncio
 import contextlib
-import json
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -17,8 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from agents.core.budget import NOTHING
-from agents.core.events import Charged, JobChanged, Numbered
+from agents.core.events import JobChanged, Numbered
 from agents.jobs import schema as tables
 from agents.jobs.attempt import Fenced, StepRecord
 from agents.jobs.blob_store import hashes_in
@@ -29,7 +27,7 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class _Batch:
-    rows: dict[sa.Table, list[tables.Record]] = field(default_factory=lambda: defaultdict(list))
+    rows: list[tuple[sa.Table, tables.Record]] = field(default_factory=list)
     changes: dict[tuple[str, int | None], tables.Record] = field(default_factory=lambda: defaultdict(dict))
     stored: list[tuple[str, int, Callable[[], None]]] = field(default_factory=list)
     done: list[asyncio.Future[None]] = field(default_factory=list)
@@ -60,7 +58,7 @@ class Writer:
         """Write an event; `stored` is called once it is in the store, never where a later attempt has begun."""
         row = {"job_id": job_id, "kind": numbered.event.kind, "body": numbered.model_dump_json(), "at": now()}
         row |= {"attempt": attempt, **numbered.model_dump(include={"seq", "key", "seconds"})}
-        self._batch.rows[tables.events].append(row)
+        self._batch.rows.append((tables.events, row))
         if isinstance(numbered.event, JobChanged):
             # What was found is on its way while the status says so: stages go with the status.
             told = numbered.event.model_dump(exclude={"kind", "note"})
@@ -74,19 +72,10 @@ class Writer:
         self._wake.set()
 
     async def step(self, job_id: str, key: str, attempt: int, record: StepRecord) -> None:
-        """Write a step's record and what it cost; returns when it is stored, or `Fenced` where a later attempt has begun."""
-        batch = self._batch
-        batch.rows[tables.steps].append(
-            {"job_id": job_id, "key": key, "attempt": attempt, "record": record.model_dump_json(), "at": now()}
-        )
-        usage = record.spent.usage if record.spent else NOTHING
-        if record.failure is None:
-            batch.rows[tables.text_uses].extend(
-                {"job_id": job_id, "hash": name} for name in sorted(hashes_in(record.value))
-            )
-            usage = Charged.model_validate({"usage": json.loads(record.value).get("usage") or {}}).usage
-        if usage.calls or usage.searches:
-            batch.rows[tables.costs].append({"job_id": job_id, "key": key, "attempt": attempt, **usage.model_dump()})
+        """Write a step's record; returns when it is stored, or `Fenced` where a later attempt has begun."""
+        row = {"job_id": job_id, "attempt": attempt, "key": key, "record": record.model_dump_json(), "at": now()}
+        used = [{"job_id": job_id, "attempt": attempt, "hash": name} for name in sorted(hashes_in(record.value))]
+        self._batch.rows += [(tables.steps, row), *((tables.text_uses, one) for one in used)]
         await self.flush()
         if (job_id, attempt) in self._fenced:
             raise Fenced(job_id)
@@ -99,73 +88,63 @@ class Writer:
         await stored
 
     async def _write(self) -> None:
-        while True:
-            if not (self._batch.rows or self._batch.changes or self._batch.done):
-                if self._closing:
-                    return
-                self._wake.clear()
-                await self._wake.wait()
-                continue
+        while not (self._closing and self._batch == _Batch()):
+            await self._wake.wait()
+            self._wake.clear()
             batch, self._batch = self._batch, _Batch()
-            waiting = batch.done
+            if batch == _Batch():
+                continue
             failure = await self._store(batch)
+            for waiter in batch.done:
+                if not waiter.done() and failure is None:
+                    waiter.set_result(None)
+                elif not waiter.done():
+                    waiter.set_exception(failure or OSError())
             if failure is None:
                 for job_id, attempt, stored in batch.stored:
                     if (job_id, attempt) not in self._fenced:
                         stored()
-            else:
-                self._put_back(batch)
-            for waiter in waiting:
-                if waiter.done():
-                    continue
-                if failure is None:
-                    waiter.set_result(None)
-                else:
-                    waiter.set_exception(failure)
-            if failure is None:
                 await self._notify(batch)
             elif self._closing:
                 return
+            else:
+                self._put_back(batch)
 
     async def _notify(self, batch: _Batch) -> None:
         """Have those who watch from elsewhere look at once; if it fails they look a moment later."""
-        changed = {str(row["job_id"]) for row in batch.rows.get(tables.events, ())} | {job for job, _ in batch.changes}
+        changed = {str(row["job_id"]) for of, row in batch.rows if of is tables.events} | {
+            job for job, _ in batch.changes
+        }
         with contextlib.suppress(SQLAlchemyError, OSError):
             await self.store.notify(EVENTS, sorted(changed))
 
     def _put_back(self, batch: _Batch) -> None:
-        """Put what could not be written back for the next time; writing a row twice changes nothing."""
-        later, self._batch = self._batch, batch
-        for table, rows in later.rows.items():
-            batch.rows[table] += rows
-        for of, values in later.changes.items():
+        """Put what could not be written before what came since; writing a row twice changes nothing."""
+        since = self._batch
+        for of, values in since.changes.items():
             batch.changes[of] |= values
-        batch.stored += later.stored
-        batch.done = later.done
+        self._batch = _Batch(batch.rows + since.rows, batch.changes, batch.stored + since.stored, since.done)
+        self._wake.set()
 
     async def _drop_deleted(self, batch: _Batch) -> None:
         """Drop what belongs to jobs that were deleted meanwhile."""
-        wanted = {str(row["job_id"]) for rows in batch.rows.values() for row in rows}
-        there = await self.store.states(tuple(wanted))
-        for rows in batch.rows.values():
-            rows[:] = [row for row in rows if row["job_id"] in there]
+        there = await self.store.states(tuple({str(row["job_id"]) for _, row in batch.rows}))
+        batch.rows = [(of, row) for of, row in batch.rows if row["job_id"] in there]
 
     async def _fence(self, connection: AsyncConnection, batch: _Batch) -> None:
         """Drop the events and steps of attempts that were overtaken; on one machine none ever is.
 
         Two attempts that went on numbering the same events would each lose those whose number or key the other took.
         """
-        fenced = [rows for table in (tables.events, tables.steps) if (rows := batch.rows.get(table))]
-        if self.store.database.sqlite or not fenced:
+        if self.store.database.sqlite or not batch.rows:
             return
         query = sa.select(tables.jobs.c.id, tables.jobs.c.attempt)
-        query = query.where(tables.jobs.c.id.in_({str(row["job_id"]) for rows in fenced for row in rows}))
+        query = query.where(tables.jobs.c.id.in_({str(row["job_id"]) for _, row in batch.rows}))
         query = query.order_by(tables.jobs.c.id).with_for_update(key_share=True)
         latest = dict((await connection.execute(query)).tuples().all())
-        for rows in fenced:  # what they cost was paid all the same
-            late = {(row["job_id"], row["attempt"]) for row in rows if row["attempt"] < latest.get(row["job_id"], 0)}
-            rows[:] = [row for row in rows if (row["job_id"], row["attempt"]) not in late]
-            self._fenced |= late
+        given = {(row["job_id"], row["attempt"]) for _, row in batch.rows}
+        self._fenced |= {(job_id, attempt) for job_id, attempt in given if attempt < latest.get(job_id, 0)}
+        batch.rows = [(of, row) for of, row in batch.rows if (row["job_id"], row["attempt"]) not in self._fenced]
 
     async def _store(self, batch: _Batch) -> Exception | None:
         failure: Exception | None = None
@@ -175,8 +154,9 @@ class Writer:
                     await self._drop_deleted(batch)
                 async with self.store.database.begin() as connection:
                     await self._fence(connection, batch)
-                    for table in (tables.events, tables.steps, tables.text_uses, tables.costs):
-                        await insert_all(connection, self.store, table, batch.rows.get(table, []))
+                    for table in (tables.events, tables.steps, tables.text_uses):
+                        rows = [row for of, row in batch.rows if of is table]
+                        await insert_all(connection, self.store, table, rows)
                     for (job_id, attempt), values in batch.changes.items():
                         query = sa.update(tables.jobs).where(tables.jobs.c.id == job_id)
                         query = query if attempt is None else query.where(tables.jobs.c.attempt == attempt)
