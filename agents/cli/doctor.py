@@ -1,4 +1,4 @@
-"""What `doctor` says: which engine, limits, searchers, documents and folders are usable, and what is missing.
+"""What `doctor` says: which engine, searchers, documents and folders are usable, and what is missing.
 
 By itself it sends nothing anywhere; with `--try` every model is asked twice, for words and for JSON, and every search
 provider once, for real.
@@ -19,7 +19,6 @@ from agents.core.settings import KEY_NAMES, OFFLINE, Settings, key_state, load, 
 from agents.llm.choose_models import Order, bind, orders, parts_of
 from agents.llm.litellm_model import LiteLLMModel
 from agents.llm.model_names import find_servers
-from agents.llm.pacing import Pacing
 from agents.research.planning.freeze_contract import cost_unheld
 from agents.search.chain import Chain
 from agents.team import ROLES, Team, open_team
@@ -46,7 +45,7 @@ async def report(*, really: bool = False) -> tuple[list[str], bool]:
     bound = orders(dict.fromkeys(role.name for role in ROLES), settings)
     missing: Missing = []
     try:
-        lines = [*_engine(team, bound, missing), *_limits(bound, team.pacing)]
+        lines = _engine(team, bound, missing)
         if really:
             lines += [*await _try_models(team, bound, missing), *await _try_search(team, missing)]
         lines += ["Network", *transport.lines()]
@@ -92,23 +91,6 @@ def _engine(team: Team, bound: dict[str, Order], missing: Missing) -> list[str]:
         told = "No language model is set up. The offline engine quotes sources and cites them. It does not reason."
         lines.append(f"  {told}")
     return lines
-
-
-def _limits(bound: dict[str, Order], pacing: Pacing) -> list[str]:
-    """Say how fast each provider is asked."""
-    choices = [one for order in bound.values() for one in (order.first, *order.others) if one.name != OFFLINE]
-    lines = []
-    for name, one in {one.provider: one for one in choices}.items():
-        limits = pacing.limits(name, own_server=one.own_server)
-        parts = [
-            f"{limits.at_once} at once" if limits.at_once else "any number at once",
-            f"up to {limits.most_at_once} while it keeps up" if limits.at_once and limits.most_at_once else "",
-            f"{limits.calls_per_minute:.0f} calls a minute" if limits.calls_per_minute else "",
-            f"{limits.tokens_per_minute:.0f} tokens a minute" if limits.tokens_per_minute else "",
-            "free" if one.free else "",
-        ]
-        lines.append(f"  {name:12} {', '.join(filter(None, parts))}")
-    return ["Limits, over all jobs of this process (DOSSIER_MODEL_LIMITS)", *lines] if lines else []
 
 
 async def _try_models(team: Team, bound: dict[str, Order], missing: Missing) -> list[str]:

@@ -27,7 +27,7 @@ from agents.jobs.config import InUse, JobStoreConfig, held_by
 from agents.jobs.database import Database
 from agents.jobs.job import Job, JobSetup, SetUp
 from agents.jobs.register import OPEN, AtOnce, Register
-from agents.jobs.store import COMMANDS, DONE, EVENTS, Store, StoredCommand, WholeJob, blobs_of, now
+from agents.jobs.store import COMMANDS, DONE, EVENTS, Store, StoredCommand, StoredJob, WholeJob, blobs_of, now
 from agents.jobs.worker import PLAN_IS_BOUND, Worker
 from agents.jobs.writer import Writer
 
@@ -58,7 +58,9 @@ class Client:
         self.blobs = blobs_of(self.store, blobs.folder)
         self.writer = Writer(self.store, config.policy.write_again_s)
         self.register = Register(self.store, self.writer, config, clock, self.limits, per_job)
-        self.worker = Worker(self.register, self.engine, self.blobs) if config.runs else None
+        # A temporary store knows nobody else's texts, and would take those of stored jobs for unused.
+        cleans = not self.temporary
+        self.worker = Worker(self.register, self.engine, self.blobs, cleans=cleans) if config.runs else None
         self.opened = False
         self._starting: set[asyncio.Future[Job]] = set()
         self._told: set[str] = set()
@@ -251,12 +253,13 @@ class Client:
 
     async def in_thread(self, thread_id: str) -> list[Job]:
         """List the jobs of one chat, oldest first."""
-        rows = await self.store.in_thread(thread_id) if self.opened else []
-        return [job for row in rows if (job := await self.find(row.id, row.owner)) is not None]
+        return await self._found(await self.store.in_thread(thread_id) if self.opened else [])
 
     async def given_texts(self, text_hash: str) -> list[Job]:
         """List the jobs, whoever's they are, that were given this text or have read it."""
-        rows = await self.store.using_text(text_hash) if self.opened else []
+        return await self._found(await self.store.using_text(text_hash) if self.opened else [])
+
+    async def _found(self, rows: Sequence[StoredJob]) -> list[Job]:
         return [job for row in rows if (job := await self.find(row.id, row.owner)) is not None]
 
     async def position(self, job: Job) -> int:

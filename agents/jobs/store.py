@@ -281,8 +281,6 @@ class Store:
         mine, ended = sa.select(jobs.c.id).where(~elsewhere), jobs.c.status.not_in(("queued", "running"))
         due = commands.c.verb.not_in(WHEN_ENDED) | commands.c.job_id.in_(sa.select(jobs.c.id).where(ended))
         open_ones = untaken & commands.c.job_id.in_(mine) & due
-        if not await self.texts(sa.select(commands.c.id).where(open_ones).limit(1)):
-            return []
         query = sa.update(commands).where(open_ones).values(taken_by=executor).returning(commands)
         async with self.database.begin() as connection:
             rows = (await connection.execute(query)).mappings().all()
@@ -292,8 +290,7 @@ class Store:
         """Let commands be taken again that a worker took which is gone, and did not answer."""
         commands = tables.commands
         lost = (commands.c.outcome == "") & commands.c.taken_by.is_not(None) & commands.c.taken_by.not_in(living)
-        if await self.texts(sa.select(commands.c.id).where(lost).limit(1)):
-            await self.write(sa.update(commands).where(lost).values(taken_by=None))
+        await self.write(sa.update(commands).where(lost).values(taken_by=None))
 
     async def answer(self, command_id: int, outcome: str) -> None:
         await self.write(sa.update(tables.commands).where(tables.commands.c.id == command_id).values(outcome=outcome))

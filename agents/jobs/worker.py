@@ -75,8 +75,8 @@ def give_back_memory() -> None:
 class Worker:
     """Runs the jobs of the store in this process."""
 
-    def __init__(self, register: Register, engine: "JobQueue | AtOnce", blobs: BlobStore) -> None:
-        self.register, self.engine, self.blobs = register, engine, blobs
+    def __init__(self, register: Register, engine: "JobQueue | AtOnce", blobs: BlobStore, *, cleans: bool) -> None:
+        self.register, self.engine, self.blobs, self.cleans = register, engine, blobs, cleans
         self.store, self.writer = register.store, register.writer
         self.config, self.policy, self.clock = register.config, register.config.policy, register.clock
         register.on_key_missing = lambda job, run, error: register.background(self._key_missing(job, run, error), job)
@@ -417,7 +417,7 @@ class Worker:
         if self.clock() < self._next_beat:
             return
         self._next_beat = self.clock() + self.policy.alive_s
-        if self.clock() >= self._next_clean and self.config.engine_url:  # a temporary store knows nobody else's texts
+        if self.clock() >= self._next_clean and self.cleans:
             self._next_clean = self.clock() + self.policy.clean_s
             self.register.background(self._clean())
         if not self.store.database.sqlite:

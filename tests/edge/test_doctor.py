@@ -54,11 +54,10 @@ async def test_without_a_key_all_is_usable_offline_and_nothing_is_missing(config
     assert all(line.endswith("offline engine") for line in section(lines, "Engine")[:-1])
 
 
-async def test_each_role_names_its_model_the_order_of_those_that_stand_in_and_the_limits(configure):
+async def test_each_role_names_its_model_and_the_order_of_those_that_stand_in(configure):
     configure(
         DOSSIER_MODEL="openai/big", DOSSIER_MODELS='{"judge": "ollama/small"}', OPENAI_API_KEY=KEY,
         ANTHROPIC_API_KEY=KEY, DOSSIER_FALLBACKS="anthropic/other, mistral/third",
-        DOSSIER_MODEL_LIMITS='{"openai": {"at_once": 3, "tokens_per_minute": 9000}}',
     )  # fmt: skip
     lines, usable = await report()
     engine = section(lines, "Engine")
@@ -68,9 +67,6 @@ async def test_each_role_names_its_model_the_order_of_those_that_stand_in_and_th
     assert any(line.split() == "judge ollama/small, then offline engine".split() for line in engine)
     assert "not mistral/third: MISTRAL_API_KEY is not set" in engine
     assert "not anthropic/other: ollama/small runs on your own machines, and this one does not" in engine
-    limits = section(lines, "Limits")
-    assert any(line.split() == "openai 3 at once, 500 calls a minute, 9000 tokens a minute".split() for line in limits)
-    assert any(line.split() == "ollama 16 at once, up to 256 while it keeps up, free".split() for line in limits)
     assert usable
     assert KEY not in "\n".join(lines)
 

@@ -7,6 +7,9 @@ from datetime import timedelta
 
 from agents.contracts.frozen import Frozen
 from agents.jobs import schema as tables
+from agents.jobs.blob_store import BlobStore
+from agents.jobs.client import Client
+from agents.jobs.config import JobStoreConfig
 from agents.jobs.store import now
 from tests.jobs.conftest import bench_of, opened, until
 
@@ -107,6 +110,19 @@ async def test_a_text_that_was_just_put_is_not_swept_out_and_putting_it_again_ma
         assert await kept.jobs.worker.sweep() == 0
         await aged_texts(kept.jobs)
         assert await kept.jobs.worker.sweep() == 1
+
+
+async def test_jobs_that_die_with_their_process_leave_the_texts_of_stored_jobs_alone(tmp_path):
+    blobs = BlobStore(tmp_path)
+    name = await blobs.put("read by a stored job, long ago")
+    (path,) = (tmp_path / "texts").rglob("*.txt")
+    os.utime(path, (0, 0))
+    jobs = Client(blobs, time.monotonic, JobStoreConfig())
+    await jobs.open(bench_of(None))
+    for _ in range(3):
+        await swept_at_the_start(jobs)
+    await jobs.close()
+    assert await there(blobs, name) is not None
 
 
 async def test_the_process_that_runs_jobs_purges_by_itself(tmp_path):
