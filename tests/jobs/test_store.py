@@ -155,7 +155,7 @@ async def test_the_command_line_lists_shows_replays_exports_and_deletes(tmp_path
 
     listed = await command(tmp_path, "list")
     assert "done (partial)" in listed.stdout
-    assert "1 recorded, 0 of them failures" in (await command(tmp_path, "show", short)).stdout
+    assert "attempt  1" in (await command(tmp_path, "show", short)).stdout
     assert "Report saved, 3 references." in (await command(tmp_path, "replay", short)).stdout
     exported = await command(tmp_path, "export", short, "--out", str(tmp_path / "r.md"))
     assert exported.exit_code == 0
