@@ -97,8 +97,8 @@ async def _begun(
 
 def _accepted(job: Job, team: Team, answer: Response) -> JobAccepted:
     answer.headers["Location"] = url = status_url(job.id)
-    planning = orchestrator(job, stage=job.stage, window_s=team.settings.planner_pending_window_ms / 1000)
-    started = PlannerStart(plannerPendingUntil=planning["plannerPendingUntil"])
+    planning = orchestrator(job, team.settings.planner_pending_window_ms / 1000)
+    started = PlannerStart(plannerPendingUntil=str(planning["plannerPendingUntil"]))
     engine, searched = team.engine, list(team.context().searched)
     runtime = Runtime(
         engine=engine.name, models=list(engine.names), retrievers=searched, durable=not team.jobs.temporary
@@ -155,10 +155,10 @@ async def jobs(
 async def job(job: Found, site: Here) -> dict[str, object]:
     """Describe a job whole: status, contract, state of its loops, claims, evidence, report."""
     document = job.report or await site.team.jobs.report(job.id)
-    contract, row, window_s = job.contract, job.summary(), site.team.settings.planner_pending_window_ms / 1000
+    contract, row = job.contract, job.summary()
     claims = document.claims if document else job.claims
     phase = document.phase_state if document else running_phase(job)
-    stands = orchestrator(job, stage=job.stage, window_s=window_s, report=document)
+    stands = orchestrator(job, site.team.settings.planner_pending_window_ms / 1000)
     ahead = await site.team.jobs.position(job)
     return as_row(row) | {
         "blocked_reason": job.blocked_reason,

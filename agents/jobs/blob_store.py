@@ -38,17 +38,17 @@ class BlobStore:
 
     async def get(self, text_hash: str) -> str:
         """Return a stored text; a `SourceError` where there is none."""
-        path = self._text_path(text_hash)
         try:
-            return await asyncio.to_thread(_read, path)
+            # Bytes, not text mode: line ends must come back as they were, since spans count characters.
+            body = await asyncio.to_thread(self._text_path(text_hash).read_bytes)
         except OSError as error:
             raise SourceError(text_hash, "its stored copy is gone") from error
+        return body.decode("utf-8", "surrogatepass")
 
     async def drop(self, text_hash: str) -> bool:
         """Delete a text that nothing needs any more; False where there is none, or others share it."""
-        path = self._text_path(text_hash)
         try:
-            await asyncio.to_thread(path.unlink)
+            await asyncio.to_thread(self._text_path(text_hash).unlink)
         except OSError:
             return False
         return True
@@ -74,11 +74,6 @@ def _swept(folder: Path, in_use: set[str], before: float) -> int:
                 path.unlink()
                 gone += 1
     return gone
-
-
-def _read(path: Path) -> str:
-    # Bytes, not text mode: line ends must come back as they were, since spans count characters.
-    return path.read_bytes().decode("utf-8", "surrogatepass")
 
 
 def _write(path: Path, text: str) -> None:

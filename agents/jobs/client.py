@@ -109,9 +109,7 @@ class Client:
         for task in self._rounds:
             task.cancel()
         await asyncio.wait(self._rounds)
-        if self.worker is not None:
-            await self.worker.finish_commands()
-        await self.register.cancel_background()
+        await self.register.finish_background()
         if self.worker is not None:
             await self.worker.halt()
         await self.engine.close()

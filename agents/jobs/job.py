@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from agents.contracts import report as reports
 from agents.contracts.contract import Contract
@@ -235,33 +235,20 @@ def poorer(document: reports.ReportDocument, earlier: reports.ReportDocument, ru
     return now + stood_in[restarts(run.now())] > before + stood_in[restarts(wrote)]
 
 
-class Orchestrator(TypedDict):
-    """`metadata.orchestrator` of a job, with the names of the interface's description."""
-
-    stage: reports.Stage
-    plannerPendingUntil: str
-    plannedAt: str | None
-    claimCount: int
-    warnings: list[str]
-
-
-def orchestrator(
-    job: Job, *, stage: reports.Stage, window_s: float = PLANNER_WINDOW_S, report: reports.ReportDocument | None = None
-) -> Orchestrator:
-    """Say until when planning is waited for, when it was done, and what it came to."""
-    created, events, report = datetime.fromisoformat(job.created), job.run.events, report or job.report
-    planned = [one.seconds for one in events if isinstance(one.event, JobChanged) and one.event.stage == "collecting"]
-    contract = job.contract
-    planned_claims = sum(len(plan.claims) for plan in contract.plans) if contract else 0
-    return Orchestrator(
-        stage=stage,
-        plannerPendingUntil=(created + timedelta(seconds=window_s)).isoformat(),
-        plannedAt=(created + timedelta(seconds=planned[0])).isoformat(timespec="seconds") if planned else None,
-        claimCount=len(report.claims) if report and report.claims else planned_claims,
-        warnings=[str(one.event.text) for one in events if isinstance(one.event, told.Noted) and one.event.tag][
-            -WARNINGS:
-        ],
-    )
+def orchestrator(job: Job, window_s: float = PLANNER_WINDOW_S) -> dict[str, object]:
+    """Say until when planning is waited for, when it was done, and what it came to: `metadata.orchestrator` of a job."""
+    created, events = datetime.fromisoformat(job.created), [one.event for one in job.run.events]
+    staged = ((one.event, one.seconds) for one in job.run.events if isinstance(one.event, JobChanged))
+    planned_s = next((seconds for event, seconds in staged if event.stage == "collecting"), None)
+    planned_at = None if planned_s is None else (created + timedelta(seconds=planned_s)).isoformat(timespec="seconds")
+    warnings = [str(one.text) for one in events if isinstance(one, told.Noted) and one.tag]
+    return {
+        "stage": job.stage,
+        "plannerPendingUntil": (created + timedelta(seconds=window_s)).isoformat(),
+        "plannedAt": planned_at,
+        "claimCount": len(job.claims),
+        "warnings": warnings[-WARNINGS:],
+    }
 
 
 class Pauses:

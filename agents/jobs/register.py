@@ -81,7 +81,7 @@ class Register:
             def store_progress(numbered: Numbered) -> None:
                 """Write down how planning stands and what was taken, whenever the job enters a stage."""
                 if isinstance(numbered.event, JobChanged):
-                    stands = orchestrator(job, stage=numbered.event.stage, window_s=self.config.planner_window_s)
+                    stands = orchestrator(job, self.config.planner_window_s)
                     took = job.summary().model_dump(include={"seconds", "tokens", "cost_usd"})
                     self.writer.change(job.id, job.run.attempt, metadata=json.dumps({"orchestrator": stands}), **took)
 
@@ -138,7 +138,7 @@ class Register:
 
     # ---- background tasks
 
-    def background(self, work: Awaitable[object], job: Job | None = None) -> asyncio.Task[None]:
+    def background(self, work: Awaitable[object], job: Job | None = None) -> None:
         """Do something about a job that nobody waits for; if it goes wrong the job fails and says so."""
 
         async def run() -> None:
@@ -154,14 +154,15 @@ class Register:
         task = asyncio.get_running_loop().create_task(run(), context=contextvars.Context())
         self._background.add(task)
         task.add_done_callback(self._background.discard)
-        return task
 
-    async def cancel_background(self) -> None:
-        tasks = set(self._background)
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks, timeout=UNWIND_S)
+    async def finish_background(self) -> None:
+        """Give the background tasks a moment to come to their end, then cut them off."""
+        if tasks := set(self._background):
+            _, late = await asyncio.wait(tasks, timeout=UNWIND_S)
+            for task in late:
+                task.cancel()
+            if late:
+                await asyncio.wait(late, timeout=UNWIND_S)
 
     # ---- jobs that other processes run
 

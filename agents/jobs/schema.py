@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 import sqlalchemy as sa
 from sqlalchemy.engine import Dialect
 
+from agents.contracts.frozen import Frozen
 from agents.contracts.report import Outcome, ReportDocument
 
 metadata = sa.MetaData(
@@ -99,27 +100,21 @@ steps = sa.Table(
 )
 
 
-def _outcome(name: str, *columns: sa.Column[str] | sa.Column[int]) -> sa.Table:
-    """Make a table of what a finished job came to: `body` is the whole contract as JSON, the others are for queries."""
+def _outcome(name: str, *keys: sa.Column[str] | sa.Column[int]) -> sa.Table:
+    """Make a table of what a finished job came to: `body` is the whole contract as JSON."""
     body, origin = sa.Column("body", sa.Text, nullable=False), sa.Column("origin_run_id", sa.Text, nullable=False)
-    return sa.Table(name, metadata, _job(), *columns, body, origin)
+    return sa.Table(name, metadata, _job(), *keys, body, origin)
 
 
 def _id(name: str = "id") -> sa.Column[str]:
     return sa.Column(name, sa.Text, primary_key=True)
 
 
-def _text(name: str, kind: type[sa.Text] | sa.String = sa.Text) -> sa.Column[str]:
-    return sa.Column(name, kind, nullable=False)
-
-
-sources = _outcome("research_sources", _id(), _text("url"), _text("text_hash", sa.String(64)))
-facts = _outcome("research_facts", _id(), _text("source_id"), _text("statement"))
-claims = _outcome("research_claims", _id(), _text("text"))
+sources, facts = _outcome("research_sources", _id()), _outcome("research_facts", _id())
+claims, reports = _outcome("research_claims", _id()), _outcome("research_reports")
 evidence = _outcome(
     "research_evidence", _id("claim_id"), sa.Column("n", sa.Integer, primary_key=True, autoincrement=False)
 )
-reports = _outcome("research_reports", _text("grade", sa.String(16)), _text("title"))
 OUTCOME_TABLES = (claims, evidence, reports, facts, sources)
 """What is written when a job has come to an end, all at once."""
 
@@ -166,10 +161,10 @@ Record = dict[str, object]  # a row as it is read, and as it is written: columns
 
 def rows_of(job_id: str, attempt: int, outcome: Outcome, document: ReportDocument) -> Mapping[sa.Table, Sequence[Row]]:
     """Write an outcome and its report as rows."""
-    run = f"{job_id}~{attempt}"
 
-    def row(origin: str, **values: object) -> Row:
-        return {"job_id": job_id, "origin_run_id": f"{run}/{origin}", **values}
+    def row(origin: str, body: Frozen, **keys: str | int) -> Row:
+        origin_run_id = f"{job_id}~{attempt}/{origin}"
+        return {"job_id": job_id, "origin_run_id": origin_run_id, "body": body.model_dump_json(), **keys}
 
     # What the search against the claims found is evidence like the rest, and must be found again like it.
     parts = [part for finding in (*outcome.findings, *outcome.counter) for part in finding.walk()]
@@ -178,21 +173,19 @@ def rows_of(job_id: str, attempt: int, outcome: Outcome, document: ReportDocumen
     fact_rows: dict[str, Row] = {}
     for part in parts:
         for card in part.sources:
-            read_at.setdefault(card.id, f"{part.path}/{card.id}")
-            values = {"id": card.id, "url": card.url, "text_hash": card.text_hash, "body": card.model_dump_json()}
-            source_rows.setdefault(card.id, row(f"{part.path}/{card.id}#fetch:0", **values))
+            path = read_at.setdefault(card.id, f"{part.path}/{card.id}")
+            source_rows.setdefault(card.id, row(f"{path}#fetch:0", card, id=card.id))
         for fact in part.facts:
             origin = f"{part.path}/{fact.source_id}#extract:0"
-            values = {"source_id": fact.source_id, "statement": fact.statement, "body": fact.model_dump_json()}
-            fact_rows.setdefault(fact.id, row(origin, id=fact.id, **values))
+            fact_rows.setdefault(fact.id, row(origin, fact, id=fact.id))
     return {
         sources: list(source_rows.values()),
         facts: list(fact_rows.values()),
-        claims: [row("job", id=claim.id, text=claim.text, body=claim.model_dump_json()) for claim in document.claims],
+        claims: [row("job", claim, id=claim.id) for claim in document.claims],
         evidence: [
-            row(read_at.get(one.source_id, "job"), claim_id=claim.id, n=n, body=one.model_dump_json())
+            row(read_at.get(one.source_id, "job"), one, claim_id=claim.id, n=n)
             for claim in document.claims
             for n, one in enumerate(claim.evidence)
         ],
-        reports: [row("job#frame:0", grade=document.grade, title=document.title, body=document.model_dump_json())],
+        reports: [row("job#frame:0", document)],
     }

@@ -83,7 +83,6 @@ class Worker:
         self.chores: list[Callable[[], Awaitable[object]]] = []
         """What else is done whenever old jobs are looked for."""
         self._ordered = asyncio.Lock()
-        self._in_hand: set[asyncio.Task[None]] = set()
         self._silent_at: dict[str, int] = {}
         self._next_beat = self._next_clean = float("-inf")
         self._looked_at: int | None = None
@@ -128,30 +127,24 @@ class Worker:
 
     async def run_attempt(self, job_id: str, attempt: int) -> None:
         """Run an attempt, unless it is over, paused, or a later one has taken its place."""
-        job = self.register.jobs.get(job_id)
-        if job is None or job.run.attempt < attempt:
-            whole = await self.store.job(job_id)
-            if whole is None or whole.attempt != attempt or whole.status not in OPEN:
-                return  # over: an attempt that was left without its end would hold a place of its user's for ever
-            job = await self.register.load(whole)
+        if not self.store.database.sqlite:
+            # From here on orders find who runs it; one that another worker took before that is heeded.
+            self.writer.change(job_id, attempt, executor=self.config.executor)
+            await self.writer.flush()
+        whole = await self.store.job(job_id)
+        if whole is None or whole.attempt != attempt or whole.status not in OPEN:
+            return  # over: an attempt that was left without its end would hold a place of its user's for ever
+        job = await self.register.load(whole)
         run = job.run
         if run.attempt != attempt or job.status in {*OVER, "blocked"}:
             self.register.background(self.engine.cancel(job_id, attempt))
             raise asyncio.CancelledError
         if run.halted:
             raise asyncio.CancelledError
-        if not self.store.database.sqlite:
-            # From here on orders find who runs it; one that another worker took before that is heeded.
-            self.writer.change(job_id, attempt, executor=self.config.executor)
-            await self.writer.flush()
-            whole = await self.store.job(job_id)
-            if whole is None or whole.attempt != attempt or whole.status not in OPEN:
-                return
         run.watched, self._beats_to_give_back = False, QUIET_BEATS
         await run.work(lambda: self._work(job, run))
 
     async def _work(self, job: Job, run: Attempt) -> None:
-        self.writer.change(job.id, run.attempt, executor=self.config.executor)
         if job.status == "queued" and run.attempt > 1:
             run.emit(f"job#running~{run.attempt}", JobChanged(status="running", stage=job.stage))
         with traced(place := TraceContext(job.id, ROOT)), run.span(run, place, job.owner):
@@ -380,14 +373,7 @@ class Worker:
 
     async def do_commands(self) -> None:
         for command in await self.store.take_commands(self.config.executor):
-            task = self.register.background(self._answer(command))
-            self._in_hand.add(task)
-            task.add_done_callback(self._in_hand.discard)
-
-    async def finish_commands(self) -> None:
-        """Bring the commands that were taken to their end, for the process is being closed."""
-        if self._in_hand:
-            await asyncio.wait(self._in_hand, timeout=UNWIND_S)
+            self.register.background(self._answer(command))
 
     async def _answer(self, command: StoredCommand) -> None:
         # Changes are made in the order they came; other commands may take a while, and hold up nobody.
