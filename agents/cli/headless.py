@@ -56,9 +56,12 @@ async def research(
         # A provider that hangs may not use up the time before anything was looked for.
         limit_s = None if minutes is None else SCOPING_SHARE * minutes * 60
         state = ScopingState(mode=mode, minutes=minutes, known=known, memory=memory)
+        if not team.engine.reasons:
+            await _say_what_is_asked(team)  # what is searched stands in the contract, which is drafted at once
         settling = asyncio.create_task(team.settle(state, text, tier=tier, challenge=challenge, limit_s=limit_s))
         await asyncio.wait({settling}, timeout=SENT_S)  # the question is on its way before anything else is loaded
-        await _say_what_is_asked(team)
+        if team.engine.reasons:
+            await _say_what_is_asked(team)
         threading.Thread(target=team.warm_up, name="warm-up", daemon=True).start()
         settled = await settling
         if not settled.scope.queries:

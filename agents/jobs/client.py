@@ -11,7 +11,6 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Sequence
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -27,7 +26,7 @@ from agents.jobs.config import InUse, JobStoreConfig, held_by
 from agents.jobs.database import Database
 from agents.jobs.job import Job, JobSetup, SetUp
 from agents.jobs.register import OPEN, AtOnce, Register
-from agents.jobs.store import COMMANDS, DONE, EVENTS, Store, StoredCommand, StoredJob, WholeJob, blobs_of, now
+from agents.jobs.store import COMMANDS, DONE, EVENTS, Store, StoredCommand, StoredJob, WholeJob, blobs_of
 from agents.jobs.worker import PLAN_IS_BOUND, Worker
 from agents.jobs.writer import Writer
 
@@ -158,8 +157,7 @@ class Client:
         if self.clock() >= self._next_share:
             # What a provider allows is divided among the workers, also for the calls of a process that only watches.
             self._next_share = self.clock() + self.config.policy.alive_s
-            since = now() - timedelta(seconds=self.config.policy.dead_s)
-            self.limits.divide_among(len(await self.store.living(since)))
+            self.limits.divide_among(len(await self.store.living(self.config.policy.dead_s)))
 
     # ---- starting
 
@@ -367,16 +365,14 @@ class Client:
         """Delete jobs of a caller with everything that belongs to them, those that run too; says how many."""
         if not self.opened:
             return 0
-        rows = [row for row in await self.store.jobs(owner, limit=1_000_000) if row.id in job_ids]
-        alive = [row for row in rows if not row.over]
-        for row in alive:
-            job = await self.find(row.id, owner)
+        rows = [row for row in (await self.store.states(job_ids)).values() if row.owner == owner]
+        for row in rows:
+            job = None if row.over else await self.find(row.id, owner)
             if job is not None and (worker := self._worker_of(job)):
                 await worker.cancel(job)
             elif job is not None:
                 with contextlib.suppress(BadRequest):  # nobody runs it
                     await self.order(job, "cancel")
-        for row in rows:
             self.register.forget(row.id)
         return await self.store.delete([row.id for row in rows])
 

@@ -6,7 +6,7 @@ Texts in the database: for several machines, which share no folder.
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
@@ -316,8 +316,9 @@ class Store:
         insert = self.insert(tables.workers, ("executor",), "place", "seen")
         await self.write(insert.values(executor=executor, place=place, seen=now()))
 
-    async def living(self, since: datetime) -> list[str]:
-        """Name the workers that were seen since a time."""
+    async def living(self, dead_s: float) -> list[str]:
+        """Name the workers that gave a sign of life within so many seconds."""
+        since = now() - timedelta(seconds=dead_s)
         query = sa.select(tables.workers.c.executor).where(tables.workers.c.seen >= since)
         return list(await self.texts(query.order_by(tables.workers.c.executor)))
 
@@ -326,12 +327,11 @@ class Store:
         running = sa.text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = :session")
         await self.write(running.bindparams(session=session_of(executor)))
 
-    async def lost(self, before: datetime) -> list[StoredJob]:
-        """List the jobs that run nowhere: their workers were last seen before a time."""
-        workers, jobs = tables.workers, tables.jobs
-        alive = sa.exists().where(workers.c.executor == jobs.c.executor, workers.c.seen >= before)
-        begun = (jobs.c.status == "running") | ((jobs.c.status == "queued") & (jobs.c.executor != ""))
-        return await self._jobs(begun, ~alive)
+    async def lost(self, living: Sequence[str]) -> list[StoredJob]:
+        """List the jobs that run nowhere: their workers are none of the living."""
+        jobs = tables.jobs.c
+        begun = (jobs.status == "running") | ((jobs.status == "queued") & (jobs.executor != ""))
+        return await self._jobs(begun, jobs.executor.not_in(living))
 
 
 def _document(written: str | None) -> ReportDocument | None:

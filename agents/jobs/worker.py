@@ -92,8 +92,7 @@ class Worker:
 
     async def open(self) -> None:
         """Start the engine, which runs what a former process left, and put right what that had no time for."""
-        since = now() - timedelta(seconds=self.policy.dead_s)
-        others = [one for one in await self.store.living(since) if one != self.config.executor]
+        others = [one for one in await self.store.living(self.policy.dead_s) if one != self.config.executor]
         await self.store.return_commands([] if self.store.database.sqlite else others)
         await self.engine.open(self.run_attempt)
         for row in (await self.store.states(list(self.register.jobs))).values():
@@ -407,15 +406,14 @@ class Worker:
             self._next_clean = self.clock() + self.policy.clean_s
             self.register.background(self._clean())
         if not self.store.database.sqlite:
-            since = now() - timedelta(seconds=self.policy.dead_s)
             await self.store.seen(self.config.executor, this_process())
-            for row in await self.store.lost(since):
+            living = await self.store.living(self.policy.dead_s)
+            for row in await self.store.lost(living):
                 log.warning("worker %s is gone; job %s is taken up again", row.executor, row.id)
                 if row.executor:
                     await self.store.end_connections(row.executor)
                 with contextlib.suppress(BadRequest):
                     await self.begin(row.id, "Its worker was lost; it goes on.", lost=True)
-            living = await self.store.living(since)
             await self.store.return_commands(living)
             self.register.limits.divide_among(len(living))
         for job in list(self.register.jobs.values()):

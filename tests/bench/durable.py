@@ -15,7 +15,6 @@ import time
 import urllib.error
 import urllib.request
 from contextlib import closing, suppress
-from datetime import timedelta
 from pathlib import Path
 from statistics import quantiles
 
@@ -29,7 +28,6 @@ from agents.contracts.report import Commission  # noqa: E402
 from agents.jobs.blob_store import BlobStore  # noqa: E402
 from agents.jobs.client import Client  # noqa: E402
 from agents.jobs.config import JobStoreConfig, MaintenancePolicy  # noqa: E402
-from agents.jobs.store import now  # noqa: E402
 from agents.research.steering import Steering  # noqa: E402
 from tests.jobs.conftest import Given, Word, bench_of, opened  # noqa: E402
 from tests.jobs.postgres import database as database_fixture  # noqa: E402
@@ -218,8 +216,8 @@ def fleet(url_of):
 
         async def eight(folder=folder, url=url, names=names):
             async with opened(folder, bench_of(None), url=url, runs=False) as service:
-                dead = timedelta(seconds=MaintenancePolicy().dead_s)
-                while len(await service.jobs.store.living(now() - dead)) < len(names):  # noqa: ASYNC110
+                dead_s = MaintenancePolicy().dead_s
+                while len(await service.jobs.store.living(dead_s)) < len(names):  # noqa: ASYNC110
                     await asyncio.sleep(0.1)
                 await asyncio.sleep(3)  # each listens to the queue about a second after its start
                 began = time.perf_counter()
