@@ -98,10 +98,10 @@ class Worker:
         for row in (await self.store.states(list(self.register.jobs))).values():
             if row.status not in {"queued", "running"}:
                 continue
-            if (
-                row.code_version == self.config.code_version
-            ):  # in the queue already, unless the process died before that
-                await self.engine.enqueue(row.id, row.attempt, row.owner)
+            if row.code_version == self.config.code_version:
+                await self.engine.enqueue(
+                    row.id, row.attempt, row.owner
+                )  # nothing new, unless the process had died before
                 continue
             version = JobChanged(status="blocked", stage=row.stage, blocked_reason="version", note=OTHER_VERSION)
             self.register.jobs[row.id].run.emit(f"job#version~{row.attempt}", version)
@@ -126,24 +126,30 @@ class Worker:
 
     async def run_attempt(self, job_id: str, attempt: int) -> None:
         """Run an attempt, unless it is over, paused, or a later one has taken its place."""
-        if not self.store.database.sqlite:
-            # From here on orders find who runs it; one that another worker took before that is heeded.
-            self.writer.change(job_id, attempt, executor=self.config.executor)
-            await self.writer.flush()
-        whole = await self.store.job(job_id)
-        if whole is None or whole.attempt != attempt or whole.status not in OPEN:
-            return  # over: an attempt that was left without its end would hold a place of its user's for ever
-        job = await self.register.load(whole)
+        job = self.register.jobs.get(job_id)
+        if job is None or job.run.attempt < attempt:
+            whole = await self.store.job(job_id)
+            if whole is None or whole.attempt != attempt or whole.status not in OPEN:
+                return  # over: an attempt that was left without its end would hold a place of its user's for ever
+            job = await self.register.load(whole)
         run = job.run
         if run.attempt != attempt or job.status in {*OVER, "blocked"}:
             self.register.background(self.engine.cancel(job_id, attempt))
             raise asyncio.CancelledError
         if run.halted:
             raise asyncio.CancelledError
+        if not self.store.database.sqlite:
+            # From here on orders find who runs it; one that another worker took before that is heeded.
+            self.writer.change(job_id, attempt, executor=self.config.executor)
+            await self.writer.flush()
+            whole = await self.store.job(job_id)
+            if whole is None or whole.attempt != attempt or whole.status not in OPEN:
+                return
         run.watched, self._beats_to_give_back = False, QUIET_BEATS
         await run.work(lambda: self._work(job, run))
 
     async def _work(self, job: Job, run: Attempt) -> None:
+        self.writer.change(job.id, run.attempt, executor=self.config.executor)
         if job.status == "queued" and run.attempt > 1:
             run.emit(f"job#running~{run.attempt}", JobChanged(status="running", stage=job.stage))
         with traced(place := TraceContext(job.id, ROOT)), run.span(run, place, job.owner):
