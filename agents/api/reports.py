@@ -88,8 +88,7 @@ async def quote_of(site: Site, job: Job, document: ReportDocument | None, fact_i
         with suppress(SourceError):
             text = await site.team.blobs.get(name)
             if text[quote.start : quote.end] == quote.text:
-                here = tuple(one for one in reference.quotes if text[one.start : one.end] == one.text)
-                return Quoted(reference.model_copy(update={"quotes": here}), quote, text)
+                return Quoted(reference, quote, text)
     raise not_found("The stored copy of this source is gone.")
 
 
@@ -196,7 +195,7 @@ def fragment(document: ReportDocument) -> dict[str, object]:
 
 
 async def written(document: ReportDocument, form: str) -> Response:
-    """Write a report as a download, beside the event loop; `NotPrintable` where as PDF its letters could not be shown."""
+    """Write a report as a download, beside the event loop."""
     how = FORMS[form]
     headers = {
         "Content-Disposition": disposition(document.title, form, document.job_id), "Content-Security-Policy": POLICY,
@@ -220,9 +219,8 @@ def disposition(title: str, form: str, job_id: str = "") -> str:
 
 
 def quoted_page(quoted: Quoted, reader: str = "en") -> HTMLResponse:
-    """Show the stored copy with this quote in view and the source's other quotes marked too."""
-    reference = quoted.reference
-    page = quote_page(reference, quoted.text, reference.quotes.index(quoted.quote), reader)
+    """Show the stored copy with this quote marked and in view."""
+    page = quote_page(quoted.reference, quoted.quote, quoted.text, reader)
     return HTMLResponse(page, headers={"Content-Security-Policy": POLICY})
 
 
@@ -341,7 +339,7 @@ async def events(job: Found, request: Request, after: str = "0") -> Response:
 async def report(form: str, job: Found, site: Here) -> Response:
     """Download the report: md, html, json, pdf, docx, bib, ris or csl.
 
-    `fragment` is what the chat's card reads. A PDF is tagged and brings its fonts: 422 where these lack letters of its script.
+    `fragment` is what the chat's card reads. A PDF is tagged and brings its fonts.
     """
     if form not in FORMS and form != "fragment":
         raise not_found(f"There is no report.{form}; there are: {', '.join(FORMS)}.")

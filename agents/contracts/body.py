@@ -125,22 +125,13 @@ class Code(Frozen):
     language: str = ""
 
 
-class Display(Frozen):
-    """A formula in LaTeX on lines of its own."""
-
-    kind: Literal["display"] = "display"
-    tex: Text
-
-
 class ReferenceList(Frozen):
     """The place of the reference list."""
 
     kind: Literal["references"] = "references"
 
 
-Block = Annotated[
-    Heading | Paragraph | Listing | Table | Quotation | Code | Display | ReferenceList, Field(discriminator="kind")
-]
+Block = Annotated[Heading | Paragraph | Listing | Table | Quotation | Code | ReferenceList, Field(discriminator="kind")]
 Change = Callable[[Sentence], Sentence | None]
 """Gives a sentence in the place of another; None strikes it."""
 

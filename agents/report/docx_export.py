@@ -6,12 +6,12 @@ are those of the reader's computer, so that any script can be shown that the com
 
 import io
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING, Any
 
 from docx import Document
 from docx.enum.style import WD_STYLE_TYPE
-from docx.enum.text import WD_ALIGN_PARAGRAPH
+from docx.enum.text import WD_PARAGRAPH_ALIGNMENT
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml import OxmlElement, parse_xml
 from docx.oxml.ns import qn
@@ -35,13 +35,6 @@ MAX_ADDRESS = 2_000
 """Characters of a link, at most: word processors refuse files with longer ones."""
 CITATION, MARK, SMALL = "Dossier Citation", "Dossier Mark", "Dossier Small"
 _ACCENT, _SOFT, _BAD = RGBColor(0x2A, 0x4B, 0xA0), RGBColor(0x56, 0x52, 0x4B), RGBColor(0xA5, 0x2A, 0x2A)
-_SIDES = {"left": WD_ALIGN_PARAGRAPH.LEFT, "center": WD_ALIGN_PARAGRAPH.CENTER, "right": WD_ALIGN_PARAGRAPH.RIGHT}
-# What the format wants behind a property, in its order.
-_AFTER_BIDI = "adjustRightInd snapToGrid spacing ind contextualSpacing mirrorIndents suppressOverlap jc textDirection \
-textAlignment textboxTightWrap outlineLvl divId cnfStyle rPr sectPr pPrChange"
-_AFTER_RTL = "cs em lang eastAsianLayout specVanish oMath"
-_AFTER_BIDI_VISUAL = "tblStyleRowBandSize tblStyleColBandSize tblW jc tblCellSpacing tblInd tblBorders shd tblLayout \
-tblCellMar tblLook"
 
 
 def to_docx(document: ReportDocument) -> bytes:
@@ -58,7 +51,7 @@ class _Writer:
         about = self.file.core_properties
         about.title, about.subject, about.author = seen.title[:255], seen.question[:255], "Dossier"
         about.language, about.comments, about.keywords = seen.language, "", f"dossier {seen.job_id}"[:255]
-        about.created = about.modified = datetime(*(seen.day or (2000, 1, 1)), tzinfo=UTC)
+        about.created = about.modified = datetime.combine(seen.day or date(2000, 1, 1), time(), tzinfo=UTC)
         about.last_modified_by = "Dossier"
 
     def written(self) -> bytes:
@@ -141,8 +134,6 @@ class _Writer:
                 case b.Code(text=text):
                     for row in text.split("\n"):
                         self._add([b.Words(text=row, style=("code",))], "No Spacing", way="ltr")
-                case b.Display(tex=tex):
-                    self._add([b.Formula(tex=tex)])
 
     def _listing(self, block: b.Listing, level: int) -> None:
         deeper = f" {min(level + 1, 3)}" if level else ""
@@ -163,7 +154,7 @@ class _Writer:
     def _table(self, block: b.Table) -> None:
         table = self.file.add_table(rows=1 + len(block.rows), cols=len(block.header), style="Light List Accent 1")
         if self.seen.way == "rtl":
-            _put(table._tbl.tblPr, "w:bidiVisual", _AFTER_BIDI_VISUAL)
+            table._tbl.tblPr.insert(1, _element("w:bidiVisual"))  # behind the style
         table.rows[0]._tr.get_or_add_trPr().append(_element("w:tblHeader", val="true"))
         section = self.file.sections[0]
         width = (section.page_width or 0) - (section.left_margin or 0) - (section.right_margin or 0)
@@ -179,7 +170,7 @@ class _Writer:
                 made = place.paragraphs[0]
                 self._fill(made, self.seen.parts((cell,)))
                 if side:
-                    made.alignment = _SIDES[side]
+                    made.alignment = WD_PARAGRAPH_ALIGNMENT[side.upper()]
         self.file.add_paragraph(style="No Spacing")
 
     # ---- inside a paragraph
@@ -193,7 +184,7 @@ class _Writer:
         parts = tuple(parts)
         line = tuple(part for part in parts if not isinstance(part, Cite | Mark))
         if (way or way_of(line, self.seen.way)) == "rtl":
-            _put(made._p.get_or_add_pPr(), "w:bidi", _AFTER_BIDI)
+            made._p.get_or_add_pPr().append(_element("w:bidi"))
         for part in parts:
             match part:
                 case b.Words():
@@ -217,7 +208,7 @@ class _Writer:
 
     def _bookmark(self, made: WordParagraph, name: str) -> None:
         self.bookmarks += 1
-        made._p.append(_element("w:bookmarkStart", id=str(self.bookmarks), name=_place(name)))
+        made._p.append(_element("w:bookmarkStart", id=str(self.bookmarks), name=name))
         made._p.append(_element("w:bookmarkEnd", id=str(self.bookmarks)))
 
     def _words(self, made: WordParagraph, part: b.Words) -> None:
@@ -234,7 +225,7 @@ class _Writer:
     def _plain(self, made: WordParagraph, text: str) -> Run:
         run = made.add_run(printable(text))
         if way_of(text) == "rtl":
-            _put(run._r.get_or_add_rPr(), "w:rtl", _AFTER_RTL)
+            run._r.get_or_add_rPr().append(_element("w:rtl"))
         return run
 
     def _linked(
@@ -244,7 +235,7 @@ class _Writer:
         """Append a link: to a place in this file, or to an address."""
         link = _element("w:hyperlink")
         if anchor or address.startswith("#"):
-            link.set(qn("w:anchor"), _place(anchor or address[1:]))
+            link.set(qn("w:anchor"), anchor or address[1:])
         elif len(address) <= MAX_ADDRESS:
             place = made.part.relate_to(printable(address), RELATIONSHIP_TYPE.HYPERLINK, is_external=True)
             link.set(qn("r:id"), place)
@@ -258,16 +249,6 @@ class _Writer:
             run.font.color.rgb, run.font.underline = _ACCENT, True
         link.append(run._r)
         made._p.append(link)
-
-
-def _put(properties: Element, tag: str, after: str) -> None:
-    """Add a property in front of those that the format wants after it."""
-    properties.insert_element_before(_element(tag), *(f"w:{name}" for name in after.split()))
-
-
-def _place(name: str) -> str:
-    """Name a place as Word allows it: letters, figures and underscores, not beginning with a figure."""
-    return "d_" + name.replace("-", "_")
 
 
 def _element(tag: str, **attributes: str) -> Element:

@@ -3,9 +3,8 @@
 A stored source as a page of its own, with the quoted words marked: what a citation of a document opens.
 """
 
-import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined, Template
 
 from agents.contracts import body as b
-from agents.contracts.report import Reference, ReportDocument
+from agents.contracts.report import Quote, Reference, ReportDocument
 from agents.report.escaping import is_route, is_safe
 from agents.report.latex import mathml
 from agents.report.references import Cite, about, marked
@@ -81,8 +80,6 @@ def _block(block: b.Block, written: Written) -> str:
             return f'<blockquote dir="auto">\n{blocks_html(inside, written)}</blockquote>\n'
         case b.Code(text=text):
             return f"<pre><code>{escape(text)}\n</code></pre>\n"
-        case b.Display(tex=tex):
-            return f"<p>{mathml(tex, display=True)}</p>\n"
         case _:
             return ""
 
@@ -150,51 +147,25 @@ def _chip(cite: Cite, seen: View) -> str:
     )
 
 
-Span = tuple[int, int]
-"""First character of a quote in the text, and one past its last."""
-
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
-def quote_page(reference: Reference, text: str, focus: int = 0, reader: str = "en") -> str:
-    """Show a source's stored text with its quotes marked, as one page; that in `focus` is `#quote`, and in view at once.
+def quote_page(reference: Reference, quote: Quote, text: str, reader: str = "en") -> str:
+    """Show a source's stored text with a quote marked, as one page: it is `#quote`, and in view at once.
 
-    Nothing of the text is taken as HTML; its lines become paragraphs. Quotes may overlap, and what lies outside the text is
-    left out. Labels are in the language of the reader.
+    Nothing of the text is taken as HTML; its lines become paragraphs. Labels are in the language of the reader.
     """
-    words, quotes = wording(reader), reference.quotes
-    spans = [(max(0, one.start), min(one.end, len(text))) for one in quotes]
-    shown = spans[focus] if 0 <= focus < len(spans) and spans[focus][0] < spans[focus][1] else None
-    page = quotes[focus].page if 0 <= focus < len(quotes) else None
-    told = about(reference, words) + (() if page is None else (words.page.format(page=page),))
+    words = wording(reader)
+    told = about(reference, words) + (() if quote.page is None else (words.page.format(page=quote.page),))
+    pieces = (text[: quote.start], text[quote.start : quote.end], text[quote.end :])
+    before, marked, after = (escape(_CONTROL.sub(" ", piece)) for piece in pieces)
+    marked = re.sub(r"[^\n]*\S[^\n]*", r"<mark>\g<0></mark>", marked)
+    # The first line takes the focus, so that the page opens at the quote even without an anchor.
+    marked = marked.replace("<mark>", '<mark id="quote" tabindex="-1" autofocus>', 1)
+    lines = (line for line in f"{before}{marked}{after}".split("\n") if line.strip())
     return _page(
-        reference.title, words.language, direction(words.language), "\n".join(_paragraphs(text, spans, shown)), words=words,
-        told=tuple(dict.fromkeys(told)), sample=reference.kind == "sample",
+        reference.title, words.language, direction(words.language),
+        "\n".join(f'<p dir="auto">{line}</p>' for line in lines),
+        words=words, told=tuple(dict.fromkeys(told)), sample=reference.kind == "sample",
         address=reference.url if is_safe(reference.url) else "",
     )  # fmt: skip
-
-
-def _paragraphs(text: str, marked: list[Span], focus: Span | None) -> Iterator[str]:
-    """Write one paragraph a line; a quote that runs over several lines is marked in each."""
-    begun = False
-    for line in re.finditer(r"[^\n]+", text):
-        start, end = line.span()
-        if not line[0].strip():
-            continue
-        cuts = {start, end}
-        for span in marked:
-            cuts.update(cut for cut in span if start < cut < end)
-        places = sorted(cuts)
-        out = ""
-        for left, right in itertools.pairwise(places):
-            piece = escape(_CONTROL.sub(" ", text[left:right]))
-            if focus and focus[0] <= left and right <= focus[1]:
-                # The first piece takes the focus, so that the page opens at the quote even without an anchor.
-                first = "" if begun else ' id="quote" tabindex="-1" autofocus'
-                out += f'<mark class="focus"{first}>{piece}</mark>'
-                begun = True
-            elif any(one <= left and right <= other for one, other in marked):
-                out += f"<mark>{piece}</mark>"
-            else:
-                out += piece
-        yield f'<p dir="auto">{out}</p>'

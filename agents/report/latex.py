@@ -8,96 +8,65 @@ from xml.etree import ElementTree
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
-    from markdown_it.rules_block import StateBlock
     from markdown_it.rules_inline import StateInline
 
 MAX_FORMULA = 400
 """Characters between two delimiters, at most; what is longer is text with stray dollar signs."""
-MAX_LINES = 30
-"""Lines of a formula that stands by itself, at most."""
 
-_INLINE = re.compile(
+_FORMULA = re.compile(
     r"\\\((?P<round>.+?)\\\)|\\\[(?P<square>.+?)\\\]|\$\$(?!\$)(?P<double>.+?)(?<!\$)\$\$(?!\$)"
     r"|\$(?P<single>(?![\s$])[^$`]+?(?<![\s\\]))\$(?![\w$])",
     re.DOTALL,
 )
-_OPERATOR = re.compile(
-    r"(?<!\\)\\[a-zA-Z]+|(?<!\\)[\^=<>≤≥≈±×·∈]|(?<![A-Za-z\\])_|(?<=\w)_(?=[\w{])|(?<=[\w)\]}])\s?[+/*-]\s?(?=[\w(\\])"
-)
-_CLEAR_OPERATOR = re.compile(r"(?<!\\)(?:\\[a-zA-Z]+|[\^=<>≤≥≈∈_])")
+_CLEAR_SIGN = re.compile(r"(?<!\\)(?:\\[a-zA-Z]+|[\^=<>≤≥≈∈_])")
 """A sign behind a backslash is escaped text, as in a title between brackets: `\\[a \\< b\\]`."""
-_NO_FORMULA = re.compile(r"\[#|\]\(|://|www\.|!\[|[`$]")
+_SIGN = re.compile(r"[±×·]|(?<=[\w)\]}])\s?[+/*-]\s?(?=[\w(\\])")
+_NO_FORMULA = re.compile(r"\[#|\]\(|://|www\.|!\[|[`$]|\n\n")
 """What no formula holds: citations, links and pictures."""
 _COMMAND = re.compile(r"\\(?:text|mathrm|operatorname)\s*\{[^{}]*\}|\\[a-zA-Z]+")
 _PROSE = re.compile(r"[^\W\d_]{3,}[\s,;]+[^\W\d_]{3,}")
 
 
 def read_formulas(markdown: "MarkdownIt") -> None:
-    r"""Have a parser read `$…$`, `$$…$$`, `\(…\)` and `\[…\]` as tokens `formula` and `display`.
+    r"""Have a parser read `$…$`, `$$…$$`, `\(…\)` and `\[…\]` as tokens `formula`.
 
     A dollar sign opens a formula only where nothing else can be meant: `$3,500 to $5,000` is money, `$d = 12$` is not.
     Escaped brackets count where the content looks like mathematics: `\[sic\]` is no formula.
     """
     markdown.inline.ruler.before("escape", "formula", _inline)
-    markdown.block.ruler.before("fence", "display", _display, {"alt": ["paragraph", "blockquote", "list"]})
 
 
 def _inline(state: "StateInline", silent: bool) -> bool:
     if state.src[state.pos] not in "$\\":
         return False
-    match = _INLINE.match(state.src, state.pos, state.posMax)
+    match = _FORMULA.match(state.src, state.pos, state.posMax)
     if match is None or (state.src[state.pos] == "$" and re.search(r"[\w$]\Z", state.src[: state.pos])):
         return False
     name = match.lastgroup or ""
-    tex = match[name]
-    spaced = tex[:1].isspace() and tex[-1:].isspace()
-    sure = name == "double" or (spaced and name != "single")
-    if not _is_maths(tex, sure=sure, short=3 if name == "single" else 1 if name == "round" else 0):
+    if not _is_maths(match[name], name):
         return False
     if not silent:
         token = state.push("formula", "math", 0)
-        token.content, token.meta = " ".join(tex.split()), {"display": name in {"double", "square"}}
+        token.content, token.meta = " ".join(match[name].split()), {"display": name in {"double", "square"}}
     state.pos = match.end()
     return True
 
 
-def _display(state: "StateBlock", start: int, end: int, silent: bool) -> bool:
-    """Read a formula between double dollars that fills whole lines."""
-    if state.is_code_block(start):
-        return False
-    lines: list[str] = []
-    for number in range(start, min(end, start + MAX_LINES)):
-        line = state.src[state.bMarks[number] + state.tShift[number] : state.eMarks[number]].strip()
-        if not line or (number == start and (not line.startswith("$$") or line.startswith("$$$"))):
-            return False
-        lines.append(line)
-        text = "\n".join(lines)
-        if len(text) > 4 and text.endswith("$$") and not text.endswith("\\$$"):
-            tex = text[2:-2].strip()
-            if not tex or _NO_FORMULA.search(tex):
-                return False
-            if not silent:
-                token = state.push("display", "math", 0)
-                token.content, token.block, token.map = tex, True, [start, number + 1]
-                state.line = number + 1
-            return True
-    return False
-
-
-def _is_maths(tex: str, *, sure: bool, short: int) -> bool:
-    bare = _COMMAND.sub(" ", tex)
-    if not tex.strip() or len(tex) > MAX_FORMULA or "\n\n" in tex or _NO_FORMULA.search(tex) or _PROSE.search(bare):
-        return False
+def _is_maths(tex: str, delimiter: str) -> bool:
     token = tex.strip()
-    if token[0] in "^_" or not re.search(r"\w", token):
+    if len(tex) > MAX_FORMULA or _NO_FORMULA.search(tex) or _PROSE.search(_COMMAND.sub(" ", tex)):
         return False
-    # What begins with a figure is an amount, unless it says very clearly that it is not.
-    amount = token[0].isdigit() and not sure
-    if _CLEAR_OPERATOR.search(tex) or (not amount and _OPERATOR.search(tex)):
+    if token[:1] in "^_" or not re.search(r"\w", token):
+        return False
+    # Models write spaces inside brackets of formulas, and nobody writes `\(x\)` for anything else.
+    spaced = tex[0].isspace() and tex[-1].isspace()
+    if _CLEAR_SIGN.search(tex):
         return True
-    return (sure and not token.replace(",", "").replace(" ", "").isdigit()) or (
-        len(token) <= short and token.isalnum() and not token.isdigit()
-    )
+    if delimiter == "double" or (spaced and delimiter != "single"):
+        return not token.replace(",", "").replace(" ", "").isdigit()
+    if token[0].isdigit():  # an amount
+        return False
+    return bool(_SIGN.search(tex)) or (token.isalnum() and len(token) <= {"single": 3, "round": 1}.get(delimiter, 0))
 
 
 # ---- writing

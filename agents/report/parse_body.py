@@ -133,8 +133,6 @@ class _BlockReader:
                 yield self._table(node)
             case "fence":
                 yield from self._code(node, depth)
-            case "display":
-                yield b.Display(tex=node.content)
             case "html_block":
                 yield from self._html(node.content, depth)
             case _:

@@ -2,7 +2,7 @@
 
 The layout is `report.typ` beside this file; the report's words reach it as data. Noto fonts cover Latin, Greek,
 Cyrillic, Arabic, Hebrew, the scripts of India and South-East Asia, Ethiopic, Georgian, Armenian, Chinese, Japanese and
-Korean. What no font can show is said on the first page; a report that is mostly such is refused, not printed as boxes.
+Korean. What no font can show is replaced, and the first page says so.
 """
 
 import json
@@ -20,7 +20,6 @@ from xml.etree import ElementTree
 
 from agents.contracts import body as b
 from agents.contracts.report import ReportDocument
-from agents.core.errors import BadRequest
 from agents.report.escaping import nested
 from agents.report.latex import tree
 from agents.report.references import Cite, Mark, Part
@@ -32,10 +31,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-MAX_LOST = 0.05
-"""Part of a report's letters that may lack a glyph; with more the page would not be the report."""
-TRIES = 8
-"""Times that a report is set anew because more letters turned out to have no glyph."""
 _FONT_PACKAGES = ("manimgx_fonts", "manimgx_fonts_cjk")
 _SUBSTITUTE = "\ufffd"
 _NO_GLYPH = re.compile(r'the text `"((?:[^"\\]|\\.)*)"` could not be displayed')
@@ -46,31 +41,22 @@ _MAX_WHOLE_ROW = 1_200
 """Characters of a table row that is kept on one page; a longer one may not fit on any."""
 
 
-class NotPrintable(BadRequest):
-    """The fonts at hand lack most of the letters of a report."""
-
-
 def to_pdf(document: ReportDocument) -> bytes:
-    """Write a report as PDF. Takes a tenth of a second to a few: not for the event loop.
-
-    `NotPrintable` where more than a twentieth of its letters have no glyph in the fonts at hand.
-    """
+    """Write a report as PDF. Takes a tenth of a second to a few: not for the event loop."""
     import typst
 
     seen = view(document)
-    lost: dict[str, None] = {}
+    lost: tuple[str, ...] = ()
     with _AT_ONCE:
-        for _ in range(TRIES):
+        for _ in range(2):  # as it is, then without the letters that no font has
             try:
                 return _compiled(_data(seen, lost), standards=True)
             except typst.TypstError as error:
-                told = _NO_GLYPH.findall(error.diagnostic)
-                new = [_ESCAPED.sub(lambda sign: chr(int(sign[1], 16)) if sign[1] else sign[2], text) for text in told]
-                if lost.keys() >= set(new):
-                    log.warning("a report could not be set by the rules of archives: %s", error.message)
-                    break
-                lost |= dict.fromkeys(new)
-                _check(seen.body, lost)
+                log.warning("a report could not be set by the rules of archives: %s", error.message)
+                told = dict.fromkeys(_NO_GLYPH.findall(error.diagnostic))
+                lost = tuple(
+                    _ESCAPED.sub(lambda sign: chr(int(sign[1], 16)) if sign[1] else sign[2], one) for one in told
+                )
         return _compiled(_data(seen, lost), standards=False)
 
 
@@ -100,17 +86,6 @@ def _fonts() -> "typst.Fonts":
     return typst.Fonts(include_system_fonts=False, include_embedded_fonts=True, font_paths=folders)
 
 
-def _check(body: b.Body, lost: Collection[str]) -> None:
-    """Refuse a report of which too much can't be shown: `NotPrintable`."""
-    text = " ".join(one.text for one in body.sentences())
-    gone = sum(text.count(one) * len(one) for one in lost)
-    if gone > MAX_LOST * sum(map(str.isalpha, text)):
-        raise NotPrintable(
-            "This report can't be set as PDF: the fonts of this program lack the letters of its script. "
-            "Take it for a word processor (.docx) or as a web page (.html) instead; those use the fonts of your computer."
-        )
-
-
 # ---- the data that the layout reads
 
 
@@ -119,7 +94,9 @@ Data = dict[str, object]
 
 def _data(seen: View, lost: Collection[str]) -> str:
     """Write a report as the layout reads it; a letter without a glyph is replaced, and the first page says so."""
-    language, region = _language(seen.language)
+    base, parts = base_language(seen.language), set(seen.language.casefold().replace("_", "-").split("-"))
+    # The forms in which characters that Chinese, Japanese and Korean share are drawn.
+    han = {"ja": "JP", "ko": "KR"}.get(base) or ("TC" if parts & {"hant", "tw", "hk", "mo"} else "SC")
     names = ", ".join(f"U+{ord(text[0]):04X}" for text in sorted(lost)[:12]) + (" …" if len(lost) > 12 else "")
     seen.citations.count = 0
     data = {
@@ -128,10 +105,9 @@ def _data(seen: View, lost: Collection[str]) -> str:
         "blocks": [_block(block, seen) for block in nested(seen.body.blocks, 1)],
         "asked": seen.words.question,
         "note": seen.words.no_glyph.format(letters=names) if lost else "",
-        "lang": language,
-        "region": region,
-        "fonts": ["Noto Sans", f"Noto Sans CJK {_han(language, seen.language)}"],
-        "date": dict(zip(("year", "month", "day"), seen.day, strict=True)) if seen.day else None,
+        "lang": base if re.fullmatch(r"[a-z]{2,3}", base) else "en",
+        "fonts": ["Noto Sans", f"Noto Sans CJK {han}"],
+        "date": {part: getattr(seen.day, part) for part in ("year", "month", "day")} if seen.day else None,
     }
     written = json.dumps(data, ensure_ascii=False)
     for text in sorted(lost, key=len, reverse=True):
@@ -161,8 +137,6 @@ def _block(block: b.Block, seen: View) -> Data:
             made["blocks"] = [_block(one, seen) for one in blocks]
         case b.Code(text=text):
             made["text"] = printable(text)
-        case b.Display(tex=tex):
-            made["formula"] = _part(b.Formula(tex=tex, display=True))
     return made
 
 
@@ -189,22 +163,3 @@ def _node(element: ElementTree.Element) -> list[object]:
     if not len(element) and element.tag in {"mi", "mn", "mo", "mtext"}:
         return [element.tag, element.text or ""]
     return [element.tag, [_node(child) for child in element]]
-
-
-def _language(tag: str) -> tuple[str, str | None]:
-    """Give language and region as the typesetter takes them: two or three letters, and two."""
-    base = base_language(tag)
-    if not re.fullmatch(r"[a-z]{2,3}", base):
-        return "en", None
-    region = next((part for part in tag.replace("_", "-").split("-")[1:] if re.fullmatch(r"[A-Za-z]{2}", part)), None)
-    return base, region.upper() if region else None
-
-
-def _han(language: str, tag: str) -> str:
-    """Name the forms in which characters that Chinese, Japanese and Korean share are drawn."""
-    parts = {part.casefold() for part in tag.replace("_", "-").split("-")}
-    if language in {"ja", "ko"}:
-        return {"ja": "JP", "ko": "KR"}[language]
-    if "hk" in parts or "mo" in parts:
-        return "HK"
-    return "TC" if parts & {"hant", "tw"} else "SC"

@@ -61,8 +61,8 @@ Part = Inline | Cite | Mark
 
 
 def quote_name(reference: Reference, quote: Quote) -> str:
-    """Name the place of a quote in a file."""
-    return f"q{reference.n}-{reference.quotes.index(quote) + 1}"
+    """Name the place of a quote in a file, as Word allows it: letters, figures and underscores."""
+    return f"q{reference.n}_{reference.quotes.index(quote) + 1}"
 
 
 def marked(sentence: Sentence, words: Wording) -> str:

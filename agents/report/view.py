@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from itertools import chain
 from typing import Literal
 
@@ -11,15 +12,13 @@ from agents.contracts import body as b
 from agents.contracts.report import Grade, ReportDocument
 from agents.report.escaping import cleaned, escape_text, is_safe
 from agents.report.methodology import duration, money
-from agents.report.references import Citations, Part, about, first_citations, quote_address, quote_name
+from agents.report.references import Citations, Part, about, first_citations, quote_address, quote_name, shortened
 from agents.report.wording import Wording, direction, wording
 from agents.report.write_markdown import blocks_markdown, by_number, document_markdown
 
 Way = Literal["ltr", "rtl"]
-_NARROW, _WIDE, _LEAST = 90, 100, 9.0
-"""Characters of a table's longest cells that stand side by side on a page, of its whole line, and of a column at least."""
-_SHOWN_ADDRESS = 160
-_TIED = re.compile(r"(?<=\d) (?=[%‰°€£])")
+_NARROW = 90
+"""Characters of a table's longest cells that stand side by side on a page."""
 _UNPRINTABLE = re.compile("[\\ud800-\\udfff\\ufffe\\uffff\\ufdd0-\\ufdef]")
 
 
@@ -35,20 +34,13 @@ class View:
     figures: str
     language: str
     way: Way
-    date: str
-    """Day on which it was written, as far as the document tells: the latest on which a source was read, or the job began;
-    may be empty."""
+    day: date | None
+    """On which it was written, as far as the document tells: the latest on which a source was read, or the job began."""
     job_id: str
     body: b.Body
     """With the references in the place of their list, each with its quotes below it."""
     citations: Citations
     words: Wording
-
-    @property
-    def day(self) -> tuple[int, int, int] | None:
-        """The date as year, month and day."""
-        found = re.fullmatch(r"(\d{4})-(\d{2})-(\d{2})", self.date)
-        return (int(found[1]), int(found[2]), int(found[3])) if found else None
 
     def parts(self, sentences: Sequence[b.Sentence]) -> Iterator[Part]:
         """Walk over a line: words, citations, and what a check found."""
@@ -58,9 +50,9 @@ class View:
 def view(document: ReportDocument) -> View:
     """Read a report document, of this program or read back from JSON."""
     words, actual, body = wording(document.language), document.methodology.actual, document.body
-    read = max((reference.accessed[:10] for reference in document.references if reference.accessed), default="")
-    date = max(read, (actual.started_at or "")[:10])
-    figures = [*([date] if date else []), f"{words.figures['sources']}: {document.methodology.sources_read}"]
+    days = (_day(text) for text in (actual.started_at, *(one.accessed for one in document.references)))
+    day = max(filter(None, days), default=None)
+    figures = [*([day.isoformat()] if day else []), f"{words.figures['sources']}: {document.methodology.sources_read}"]
     if actual.seconds is not None:
         figures.append(f"{words.figures['time']}: {duration(actual.seconds, words)}")
     cost = words.unknown if actual.cost_usd is None else money(actual.cost_usd, words)
@@ -76,7 +68,7 @@ def view(document: ReportDocument) -> View:
         figures=" · ".join([*figures, f"{words.figures['cost']}: {cost}"]),
         language=document.language,
         way="rtl" if direction(document.language) == "rtl" else "ltr",
-        date=date,
+        day=day,
         job_id=document.job_id,
         body=b.Body(blocks=tuple(chain.from_iterable(set_))),
         citations=Citations(document.references),
@@ -84,17 +76,23 @@ def view(document: ReportDocument) -> View:
     )
 
 
+def _day(text: str | None) -> date | None:
+    try:
+        return date.fromisoformat((text or "")[:10])
+    except ValueError:
+        return None
+
+
 def _references(document: ReportDocument, body: b.Body, words: Wording) -> Iterator[b.Block]:
     """Write each source with the words that are quoted of it, which lead to where they stand and back to the text."""
     back = first_citations(body, document.references)
     for one in document.references:
         address = one.url.strip() if is_safe(one.url) else ""
-        shown = address if len(address) <= _SHOWN_ADDRESS else address[:_SHOWN_ADDRESS] + "…"
         title = f"{line_of(one.title)} {words.sample}" if one.kind == "sample" else line_of(one.title)
         told = "".join(f", {line_of(part)}" for part in about(one, words))
         line: list[b.Inline] = [b.Place(name=f"r{one.n}"), b.Words(text=f"{one.n}. ", style=("bold",))]
         line += [b.Words(text=title, style=("bold",), address=address), b.Words(text=told)]
-        yield _line((*line, *((b.LineBreak(), b.Words(text=shown, address=address)) if address else ())))
+        yield _line((*line, *((b.LineBreak(), b.Words(text=shortened(address), address=address)) if address else ())))
         for quote in one.quotes:
             name, opens = quote_name(one, quote), quote_address(one, quote)
             page = "" if quote.page is None else f" ({words.page.format(page=quote.page)})"
@@ -117,26 +115,18 @@ def column_shares(table: b.Table) -> tuple[float, ...]:
     """Give each column the share of the width that its words need; empty for a table that is narrow anyway."""
     rows = ([cell.text for cell in row] for row in table.rows)
     columns = list(zip(map(b.plain, table.header), *rows, strict=True))
-    sizes = [[len(text) for text in column] for column in columns]
-    if sum(map(max, sizes)) <= _NARROW:
+    longest = [max(map(len, column)) for column in columns]
+    if sum(longest) <= _NARROW:
         return ()
-    # Long cells wrap: their need grows with the root of their length, and no column is squeezed.
-    needs = [max(_LEAST, sum(size) / len(size), max(size) ** 0.5 * 3) ** 0.75 for size in sizes]
-    # No word runs into the next column, where all their longest words fit side by side.
-    least = [(4 + max(len(word) for text in column for word in (text or "–").split())) / _WIDE for column in columns]
-    short = {at: word for at, (word, need) in enumerate(zip(least, needs, strict=True)) if need / sum(needs) < word}
-    left, spread = 1 - sum(short.values()), sum(need for at, need in enumerate(needs) if at not in short)
-    if left <= 0 or not spread:
-        return tuple(need / sum(needs) for need in needs)
-    return tuple(short.get(at, need * left / spread) for at, need in enumerate(needs))
+    # Long cells wrap: their need grows with the root of their length. No word runs into the next column.
+    words = [4 + max(len(word) for text in column for word in (text or "–").split()) for column in columns]
+    needs = [max(2.5 * most**0.5, word) for most, word in zip(longest, words, strict=True)]
+    return tuple(need / sum(needs) for need in needs)
 
 
 def printable(text: str) -> str:
-    """Drop what no file format of ours can hold: control characters, lone surrogates, non-characters.
-
-    A figure and its percent sign stay on one line.
-    """
-    return _TIED.sub("\u00a0", _UNPRINTABLE.sub("", cleaned(text)))
+    """Drop what no file format of ours can hold: control characters, lone surrogates, non-characters."""
+    return _UNPRINTABLE.sub("", cleaned(text))
 
 
 def line_of(text: str) -> str:

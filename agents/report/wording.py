@@ -19,6 +19,7 @@ RIGHT_TO_LEFT = frozenset({"ar", "fa", "he", "ur", "ps", "yi", "dv", "ckb"})
 """Languages that are written from right to left."""
 _MAX_TRANSITION = 120  # a longer sentence that ends with a colon states something by itself
 _FIGURE = re.compile(r"\d")
+_FORMULAS = re.compile(r"(?:\$[^$]+\$[\s.,;]*)+")
 
 
 class Form(str):
@@ -165,7 +166,7 @@ def states_no_fact(sentence: str, language: str) -> bool:
     a figure is never exempt as a transition.
     """
     text = " ".join(sentence.replace("’", "'").split())
-    if not any(letter.isalnum() for letter in text):
+    if not any(letter.isalnum() for letter in text) or _FORMULAS.fullmatch(text):
         return True
     if text.endswith((":", "：")) and len(text) <= _MAX_TRANSITION and not _FIGURE.search(text):
         return True

@@ -67,8 +67,6 @@ def _block(block: b.Block, cite: Cite) -> str:
         case b.Code(text=text, language=language):
             ticks = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", text)), 3)
             return f"{ticks}{language}\n{text}\n{ticks}"
-        case b.Display(tex=tex):
-            return f"$$\n{tex}\n$$"
         case _:
             return ""
 

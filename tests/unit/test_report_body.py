@@ -68,7 +68,7 @@ def again(markdown):
         pytest.param("Is it \\[sic\\]? \\[T\\]he", "Is it \\[sic]? \\[T]he", id="escaped-brackets"),
         pytest.param("It cost $5 and $6.", "It cost \\$5 and \\$6.", id="money"),
         pytest.param("\\( a_1 < b_1 \\) and $d = 12$", "$a_1 < b_1$ and $d = 12$", id="formulas"),
-        pytest.param("A\n$$\nx^2\n= y\n$$\nB", "A\n\n$$\nx^2\n= y\n$$\n\nB", id="formula-on-its-own-lines"),
+        pytest.param("A\n$$\nx^2\n= y\n$$\nB", "A $$x^2 = y$$ B", id="formula-on-its-own-lines"),
         pytest.param("A.\n\n## References\n\n[1] x\n[2] y", "A.", id="reference-section"),
         pytest.param("A.\n\n**Sources:**\n\n- https://no.example/1\n- two", "A.", id="bold-reference-section"),
         pytest.param("A.\n\nSources [1] https://a.example [2] https://b.example", "A.", id="run-on-reference-list"),
