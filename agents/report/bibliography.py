@@ -5,7 +5,6 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import count
 
 from agents.contracts.report import Reference, ReportDocument
 from agents.report.escaping import cleaned
@@ -20,7 +19,6 @@ _BETWEEN_AUTHORS = re.compile(
 )
 _BESIDE = re.compile("|".join(word_lists()["beside_authors"]), re.IGNORECASE)
 """What stands beside names: who says them, how many more there are, addresses and numbers of people, degrees."""
-_SUFFIX = re.compile(r"[,\s]\s*((?:jr|sr|ii|iii|iv)\.?)$", re.IGNORECASE)
 _WITH_INITIALS = re.compile(r"(\S{2,}(?:[ -][^\s.]{2,})?) ((?:[^\W\d_a-zà-ÿа-я]\.?[ -]?){1,3})")
 _ONE_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]{2,5}")
 _TITLES = frozenset(word_lists()["titles"])
@@ -55,28 +53,18 @@ def authors(written: str) -> tuple[Author, ...]:
 
 def _of_part(part: str) -> list[Author]:
     """Read names that only commas part; people may be followed by the body that they write for."""
-    if _BODY.search(part):
-        first, *others = (name.strip() for name in part.split(","))
-        if not others or _BODY.search(first) or not _is_full(first):
-            return [Author(part)]
-        return [Author(name) if _BODY.search(name) else _person(name) for name in (first, *others) if name]
-    if suffix := _SUFFIX.search(part):
-        one = _person(part[: suffix.start()].strip())
-        return [Author(one.family, f"{one.given}, {suffix[1]}")] if one.given else [Author(part)]
     names = [name.strip() for name in part.split(",") if name.strip()]
+    if _BODY.search(names[0]):
+        return [Author(part)]  # an office and its department
     initialled = [_WITH_INITIALS.fullmatch(name) for name in names]
     if all(found and found[2].isupper() for found in initialled):  # scripts without capitals have no initials
         return [Author(found[1], found[2]) for found in initialled if found]
-    if all(_ONE_WORD.fullmatch(name) for name in names):
-        return [Author(name) for name in names]
-    if len(names) > 1 and all(_is_full(name) for name in names):
+    if len(names) == 1 or all(_is_full(name) or _BODY.search(name) or _ONE_WORD.fullmatch(name) for name in names):
         return [_person(name) for name in names]
-    if len(names) > 1 and len(names) % 2 == 0:
+    if len(names) % 2 == 0 and all(len(name.split()) <= 3 for name in names):
         # "Doe, Jane" and "Doe, J., Roe, R.": family and given names take turns.
-        pairs = list(zip(names[::2], names[1::2], strict=True))
-        if all(len(family.split()) <= 3 and len(given.split()) <= 3 for family, given in pairs):
-            return [Author(family, given) for family, given in pairs]
-    return [_person(part)] if len(names) == 1 else [Author(part)]
+        return [Author(family, given) for family, given in zip(names[::2], names[1::2], strict=True)]
+    return [Author(part)]
 
 
 def _is_full(name: str) -> bool:
@@ -90,11 +78,10 @@ def _person(name: str) -> Author:
     words = name.split()
     while len(words) > 1 and words[0].casefold().rstrip(".") in _TITLES:
         words = words[1:]
-    name = " ".join(words)
+    name, at = " ".join(words), len(words) - 1
     capital = all(word[0].isupper() or word.casefold() in _PARTICLES for word in words)
-    if not 2 <= len(words) <= 5 or not capital or re.search(r"\d", name) or not _is_full(name):
+    if _BODY.search(name) or not capital or not _is_full(name) or re.search(r"\d", name):
         return Author(name)
-    at = len(words) - 1
     while at > 1 and words[at - 1].casefold() in _PARTICLES:
         at -= 1
     return Author(" ".join(words[at:]), " ".join(words[:at]))
@@ -106,9 +93,8 @@ def _person(name: str) -> Author:
 def _entries(document: ReportDocument) -> Iterator[tuple[str, Reference, tuple[Author, ...], dict[str, str]]]:
     """Give each reference in the order of the report: a key of its own, its people, and the values of all forms.
 
-    The key is author or title with the year; numbers tell equal ones apart. What is unknown is empty.
+    The key is author or title with the year and the number in the report. What is unknown is empty.
     """
-    keys: set[str] = set()
     for one in document.references:
         # Who publishes under a name of its own is a body.
         own = one.author and one.site and one.author.casefold() in one.site.casefold()
@@ -123,10 +109,7 @@ def _entries(document: ReportDocument) -> Iterator[tuple[str, Reference, tuple[A
         }
         name = unicodedata.normalize("NFKD", people[0].family if people else one.site or one.title)
         word = next(iter(re.findall(r"[A-Za-z]{3,}", name.encode("ascii", "ignore").decode())), "source").lower()
-        base = f"{word}{values['issued'][:4]}"
-        key = next(key for n in count() if (key := f"{base}-{n}" if n else base) not in keys)
-        keys.add(key)
-        yield key, one, people, values
+        yield f"{word}{values['issued'][:4]}-{one.n}", one, people, values
 
 
 def _date(text: str | None) -> str:
