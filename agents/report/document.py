@@ -177,17 +177,13 @@ class _Report:
 
     def _summary_by_code(self) -> Body:
         """Open the report with the first cited sentence of each branch, where no writer gave a summary."""
-        branches = [branch for top in self.outcome.findings for branch in (top.children or (top,))]
-        firsts = (next(filter(None, map(self._first_cited, branch.walk())), None) for branch in branches)
-        found = {one.text: one for one in firsts if one}
-        return Body(blocks=(Paragraph(sentences=tuple(found.values())[:MAX_SUMMARY]),))
-
-    def _first_cited(self, node: Finding) -> Sentence | None:
-        """Give the first cited sentence of a node; a table row or a quotation does not open a report."""
-        blocks = self.composer.read(self._prose(node), None).blocks
-        running = Body(blocks=tuple(block for block in blocks if isinstance(block, Paragraph | Listing)))
-        cited = (one.model_copy(update={"gap": " "}) for one in running.sentences() if one.facts)
-        return next(cited, None) or next(map(_stated, node.facts), None)
+        opening: dict[str, Sentence] = {}
+        for branch in (branch for top in self.outcome.findings for branch in (top.children or (top,))):
+            parts = (block for node in branch.walk() for block in self.composer.read(self._prose(node), None).blocks)
+            running = Body(blocks=tuple(block for block in parts if isinstance(block, Paragraph | Listing)))
+            if first := next((one for one in running.sentences() if one.facts), None):
+                opening.setdefault(first.text, first.model_copy(update={"gap": " "}))
+        return Body(blocks=(Paragraph(sentences=tuple(opening.values())[:MAX_SUMMARY]),))
 
     def _prose(self, node: Finding) -> str | Body:
         """Give a node's prose; its facts as a list where the writer cited none of them, nothing where there are none."""
@@ -313,7 +309,7 @@ class _Report:
         reasons += making.stand_ins() if making.reasons else ()
         if self.has_facts:
             reasons += [*making.doubts(), *making.whole_report()]
-        return self._each_once(reasons)
+        return tuple(dict.fromkeys(filter(None, reasons)))
 
     def _tags(self, cited: int) -> tuple[str, ...]:
         outcome = self.outcome
@@ -353,26 +349,14 @@ class _Report:
         lines += [self.words.unchecked] if cites and not self.truth.checks else []
         lines += making.weak_claims()
         lines += [self.words.in_vain.format(titles="; ".join(dict.fromkeys(followed)))] if followed else []
-        return self._each_once(lines, questions)
-
-    def _each_once(self, lines: Iterable[str], open_: Iterable[str] = ()) -> tuple[str, ...]:
-        """Leave out what is said again: of a question without an answer, of an answered one, or in other words.
-
-        Lines of code come first, several of one unanswered question as one; then what the writer and the sources leave open.
-        """
-        left = [one.question.casefold().strip(" ?？؟") for one in self.truth.answers if one.status != "answered"]
-        settled = {one.question.casefold().strip(" ?？؟") for one in self.truth.answers if one.status == "answered"}
-        kept: dict[str, str] = {}
-        for line in filter(None, lines):
-            about = max((question for question in left if question in line.casefold()), key=len, default=line)
-            kept.setdefault(about, line)
-        told = [frozenset(content_words(line)) for line in (*kept, *kept.values())]
-        for line in filter(None, open_):
-            words = frozenset(content_words(line))
-            if line.casefold().strip(" ?？؟") not in settled and not any(_says_the_same(words, one) for one in told):
-                kept.setdefault(line, line)
+        # What is answered, or said above in other words, is not open.
+        told = [frozenset(content_words(line)) for line in (*lines, *(one.question for one in self.truth.answers))]
+        for question in filter(None, questions):
+            words = frozenset(content_words(question))
+            if not any(_says_the_same(words, one) for one in told):
+                lines.append(question)
                 told.append(words)
-        return tuple(kept.values())
+        return tuple(dict.fromkeys(lines))
 
 
 def _heading(text: str) -> Heading:
