@@ -25,7 +25,6 @@ MAX_LEVEL = 5
 DOUBTFUL = ("partly", "unsupported", "contradicted")
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _WORD = re.compile(r"\w+")
-_ENDS = re.compile(r"[.!?…:。！？]\W*\Z")
 _NAMED_FIRST = re.compile(r"^[^“”\"]{1,80}: (?=[“\"])")
 """Who says it, in front of a quotation: the same words are the same sentence without it."""
 
@@ -135,15 +134,13 @@ class Composer:
         exempt = not sentence.facts and states_no_fact(sentence.text, self._language)
         if self._is_said(sentence, exempt):
             return None
-        if isinstance(block, b.Paragraph) and self._is_titles(sentence):
-            return None
         new = self.cited(sentence)
-        sure = mend is not None or bool(new.citations)
-        if not sure and states_no_fact(new.text, self._language):
-            return new.model_copy(update={"verdict": None})
-        # A cell is cited by its row, and may be a label.
-        if not sure and not isinstance(block, b.Table) and self.is_foreign(new.text):
-            return None
+        if mend is None and not new.citations:
+            if states_no_fact(new.text, self._language):
+                return new.model_copy(update={"verdict": None})
+            # A cell is cited by its row, and may be a label.
+            if not isinstance(block, b.Table) and self.is_foreign(new.text):
+                return None
         # Facts that other sources say in the same words may have come to it since it was checked.
         same = (one for (text, facts), one in self._checks.items() if text == new.text and set(facts) & set(new.facts))
         check = mend or self._checks.get((new.text, new.facts)) or next(same, None)
@@ -162,16 +159,6 @@ class Composer:
             self._dropped = any(spoken == one or (len(words) > 4 and spoken in one) for one in self._said)
             self._said.append(spoken)
         return self._dropped
-
-    def _is_titles(self, sentence: b.Sentence) -> bool:
-        """Tell a line that only names its sources: several of their titles in a row, and no sentence."""
-        cards = (self.cards[source] for fact in sentence.facts if (source := self.source_of(fact)))
-        titles = {" ".join(_WORD.findall(card.title.casefold())) for card in cards}
-        words = " ".join(_WORD.findall(sentence.text.casefold()))
-        named = [title for title in titles if title and title in words]
-        for title in sorted(named, key=len, reverse=True):
-            words = words.replace(title, "", 1)
-        return len(named) > 1 and not words.strip() and not _ENDS.search(sentence.text)
 
     def is_foreign(self, text: str) -> bool:
         """Tell words without a citation that speak of something else than question and facts, or in other figures.
@@ -197,14 +184,8 @@ def _labelled(block: b.Block) -> b.Block:
 
 def title_line(title: str) -> b.Line:
     """Read a title for a heading: one line, no citation, no link, no closing full stop."""
-    body = parse(" ".join(title.split()).lstrip("# ").rstrip("# "), (), addresses=())
-    lines = [block.inline for block in body.blocks if isinstance(block, b.Heading)]
-    whole = joined([(line, " ") for line in (*lines, *(one.inline for one in body.sentences()))])
-    line = [b.Words(text=" ") if isinstance(part, b.LineBreak) else part for part in whole]
-    last = line[-1] if line else None
-    if isinstance(last, b.Words) and last.text.endswith(".") and not last.text.endswith(".."):
-        line[-1] = last.model_copy(update={"text": last.text.removesuffix(".")})
-    return tuple(line)
+    text = re.sub(r"(?<!\.)\.$", "", " ".join(title.split()).strip("# "))
+    return joined([(one.inline, " ") for one in parse(text, (), addresses=()).sentences()])
 
 
 # ---- what code says

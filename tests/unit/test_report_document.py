@@ -160,24 +160,6 @@ def test_insight_and_conclusion_do_not_say_the_summary_again():
     assert "## Conclusion\n\nPrices rose.[" in document.markdown
 
 
-def test_a_line_of_nothing_but_titles_is_no_sentence_of_a_summary():
-    lilu, alu = world.card(7, title="Lilu (mythology)"), world.card(8, title="Alû")
-    facts = (world.fact(7, lilu, "Lilu is a spirit."), world.fact(8, alu, "Alû is a demon."))
-    marks = "".join(f"[#{one.id}]" for one in facts)
-    leaf = Finding(
-        path="j/0/0", title="Demons", role="leaf", status="done", facts=facts, sources=(lilu, alu),
-        markdown=f"Lilu is a spirit.{marks}",
-    )  # fmt: skip
-    top = world.TOP.model_copy(update={"children": (leaf,), "status": "done"})
-    summary = f"Alû is a demon.[#{facts[1].id}]\n\n: Lilu (mythology): Alû{marks}"
-    frame = Frame(title="Demons", summary=summary, insight="", conclusion="", open_questions=())
-
-    document = world.document(findings=(top,), frame=frame)
-
-    assert document.markdown.startswith("Alû is a demon.[1]\n\n## Demons")
-    assert not [one for one in document.sentences if "mythology" in one.text]
-
-
 def test_what_is_open_is_said_once_whoever_says_it_and_another_figure_is_another_question():
     missing = QuestionAnswer(question="Which ferry carried the freight of Tolven in 2023?", status="not_found")
     open_ = (
