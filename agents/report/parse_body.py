@@ -30,11 +30,8 @@ MAX_CHARACTERS = 2_000_000
 """A longer text is cut before it is read: no report is that long, and the reader is slow on hostile input."""
 MAX_DEPTH = 6
 """Fences of Markdown and HTML inside one another, at most."""
-_KEPT = 20_000
-"""Characters of a text whose reading is kept: a section is read again at each step from its draft to the report."""
 
 _ALIGN: dict[str, b.Align] = {"left": "left", "center": "center", "right": "right"}
-_TASK = re.compile(r"\A\[[ xX]\]\s+")
 _BETWEEN_MARKS = re.compile(r"[\s,;]*(?:(?:and|und|et|y|see|siehe|vgl\.?|cf\.?)\s)?[\s,;]*", re.IGNORECASE)
 _LEAD_IN = re.compile(r"[(（]\s*(?:see|siehe|vgl\.?|cf\.?|voir|véase)?\s*$", re.IGNORECASE)
 
@@ -54,12 +51,12 @@ def parse(
     """
     labels = tuple(known.items()) if isinstance(known, Mapping) else tuple((one, one) for one in known)
     keys = None if addresses is None else frozenset(canonical(address) for address in addresses)
-    return (_read if len(markdown) <= _KEPT else _read.__wrapped__)(markdown, labels, keys)
+    return _read(markdown[:MAX_CHARACTERS], labels, keys)
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=512)  # a section is read again at each step from its draft to the report
 def _read(markdown: str, labels: tuple[tuple[str, str], ...], keys: frozenset[str] | None) -> b.Body:
-    text = without_notes(cleaned(markdown.replace("\r\n", "\n").replace("\r", "\n"))[:MAX_CHARACTERS])
+    text = without_notes(cleaned(markdown.replace("\r\n", "\n").replace("\r", "\n")))
     return b.Body(blocks=_BlockReader(dict(labels), keys).blocks(text))
 
 
@@ -121,14 +118,15 @@ class _BlockReader:
                 if line := cs.line_of(self._line(_tokens(node))):
                     yield b.Heading(level=int(node.tag[1]), inline=line)
             case "paragraph":
-                yield b.Paragraph(sentences=cs.sentences(self._line(_tokens(node))))
+                quoted = node.parent is not None and node.parent.type == "blockquote"
+                yield b.Paragraph(sentences=cs.sentences(self._line(_tokens(node)), whole=quoted))
             case "bullet_list" | "ordered_list":
                 items = tuple(filter(None, (self._settled(item.children, depth) for item in node.children)))
                 start = node.attrGet("start")
                 ordered = node.type == "ordered_list"
                 yield b.Listing(items=items, ordered=ordered, start=1 if start is None else int(start))
             case "blockquote":
-                yield b.Quotation(blocks=tuple(map(_whole, self._settled(node.children, depth))))
+                yield b.Quotation(blocks=self._settled(node.children, depth))
             case "table":
                 yield self._table(node)
             case "fence":
@@ -158,7 +156,7 @@ class _BlockReader:
         )
 
     def _html(self, content: str, depth: int) -> Iterator[b.Block]:
-        """Read the words of raw HTML: tables, lists and headings as such, all else as text."""
+        """Read the words of raw HTML: tables and lists as such, all else as text."""
         names = {found[2].lower() for found in cs.TAG.finditer(content)}
         if depth < MAX_DEPTH and names & (cs.PARTING_TAGS - {"p", "div"}):
             from lxml import html as lxml_html
@@ -175,8 +173,6 @@ class _BlockReader:
     def _line(self, tokens: Sequence[Token]) -> list[cs.Glyph]:
         """Read one line: its characters, with the facts that are cited behind them."""
         glyphs = [glyph for token in tokens for glyph in cs.glyphs_of(token.children or (), self._may_link)]
-        if task := _TASK.match(cs.text_of(glyphs, masked=True)):
-            glyphs = glyphs[task.end() :]
         glyphs = self._without_bare_addresses(glyphs)
         glyphs = cs.cut_out(glyphs, self._cuts(glyphs))
         while glyphs and glyphs[-1].char.isspace():
@@ -187,25 +183,18 @@ class _BlockReader:
         return is_safe(address) and (self.addresses is None or canonical(address) in self.addresses)
 
     def _without_bare_addresses(self, glyphs: list[cs.Glyph]) -> list[cs.Glyph]:
-        """Link the bare addresses that are known; of others only the site stays, or nothing between brackets."""
+        """Link the bare addresses that are known; of others only the site stays."""
         out: list[cs.Glyph] = []
         last = 0
-        text = cs.text_of(glyphs, masked=True)
-        for found in cs.URL.finditer(text):
+        for found in cs.URL.finditer(cs.text_of(glyphs, masked=True)):
             url = cs.trimmed_url(found[0])
             start, end = found.start(), found.start() + len(url)
-            if not url or any(glyph.address for glyph in glyphs[start:end]):
+            if any(glyph.address for glyph in glyphs[start:end]):
                 continue
             address = url if "://" in url else f"https://{url}"
+            shown, address = (url, address) if self._may_link(address) else (cs.host(url), "")
             out += glyphs[last:start]
-            if self._may_link(address):
-                out += [glyph._replace(address=address) for glyph in glyphs[start:end]]
-            elif text[:start].rstrip().endswith("(") and text[end:].lstrip().startswith(")"):
-                while out and out[-1].char in " (":
-                    out.pop()
-                end += text[end:].index(")") + 1
-            else:
-                out += [glyphs[start]._replace(char=char) for char in cs.host(url)]
+            out += [glyphs[start]._replace(char=char, address=address) for char in shown]
             last = end
         return out + glyphs[last:]
 
@@ -254,7 +243,6 @@ def _within(element: "HtmlElement") -> str:
 
 def _as_markdown(element: "HtmlElement") -> str:
     tag, inside = str(element.tag), _within(element).strip()
-    line = " ".join(inside.split())
     match tag:
         case "table":
             rows = [[" ".join(_within(cell).split()).replace("|", "\\|") for cell in row.iterchildren("td", "th")]
@@ -267,29 +255,19 @@ def _as_markdown(element: "HtmlElement") -> str:
             mark = "- " if tag == "ul" else "1. "
             items = (_within(item).strip() for item in element.iterchildren("li"))
             return "\n".join(mark + item.replace("\n", "\n" + " " * len(mark)) for item in items)
-        case "h1" | "h2" | "h3" | "h4" | "h5" | "h6":
-            return f"{'#' * int(tag[1])} {line}"
-        case "blockquote":
-            return "> " + inside.replace("\n", "\n> ")
-        case "pre":
-            return f"```\n{str(element.text_content()).strip()}\n```"
         case _:
             return inside
 
 
 def _settled_row(row: Sequence[b.Sentence]) -> list[b.Sentence]:
     """Have a cell that holds nothing but citations carry the words before it, where other cells cite for themselves."""
-    cells = list(row)
-    citing = [at for at, cell in enumerate(cells) if cell.facts]
-    filled = [at for at, cell in enumerate(cells) if cell.inline]
-    if not filled or len(citing) < 2:
-        return cells
-    for at in citing:
-        if not cells[at].inline:
-            left = max((one for one in filled if one < at), default=filled[0])
-            facts = tuple(dict.fromkeys(cells[left].facts + cells[at].facts))
-            cells[left] = cells[left].model_copy(update={"facts": facts})
-            cells[at] = b.Sentence(inline=())
+    cells, left = list(row), 0
+    for at, cell in enumerate(row if sum(bool(cell.facts) for cell in row) > 1 else ()):
+        if cell.inline:
+            left = at
+        elif cell.facts and at:
+            facts = tuple(dict.fromkeys(cells[left].facts + cell.facts))
+            cells[left], cells[at] = cells[left].model_copy(update={"facts": facts}), b.Sentence(inline=())
     return cells
 
 
@@ -302,12 +280,3 @@ def _with_facts(block: b.Block, facts: tuple[str, ...]) -> b.Block:
             return b.Quotation(blocks=(*first, _with_facts(end, facts)))
         case _:
             return block
-
-
-def _whole(block: b.Block) -> b.Block:
-    """Read each paragraph of a quotation as one sentence."""
-    if not isinstance(block, b.Paragraph) or len(block.sentences) < 2:
-        return block
-    line = cs.joined([(one.inline, one.gap) for one in block.sentences])
-    facts = tuple(dict.fromkeys(fact for one in block.sentences for fact in one.facts))
-    return b.Paragraph(sentences=(b.Sentence(inline=line, facts=facts),))

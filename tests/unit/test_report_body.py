@@ -59,7 +59,7 @@ def again(markdown):
             "By \\[x=y] and [R \\[24&#93;](https://ok.example/a_%28b%29).",
             id="brackets-that-are-no-formula",
         ),
-        pytest.param("Said (https://no.example/r.pdf), it is.", "Said, it is.", id="bare-address"),
+        pytest.param("Said (https://no.example/r.pdf), it is.", "Said (no.example), it is.", id="bare-address"),
         pytest.param("At https://no.example/r.pdf.", "At no.example.", id="address-in-running-text"),
         pytest.param("By road [Insert reference to study].", "By road.", id="placeholder"),
         pytest.param("It is so [f9], [12] [F8, f7].", "It is so.", id="stray-marks"),
