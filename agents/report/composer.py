@@ -6,6 +6,7 @@ Code's own words about the research are written here as blocks too.
 import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from itertools import chain
 
 from agents.contracts import body as b
 from agents.contracts.fact import Fact
@@ -15,7 +16,7 @@ from agents.contracts.sources import SourceCard
 from agents.contracts.verification import SentenceCheck
 from agents.nlp.tokens import content_words
 from agents.report.carriers import without_announcements
-from agents.report.cut_sentences import Glyph, joined, sentences
+from agents.report.cut_sentences import Glyph, sentences
 from agents.report.escaping import capped, settled
 from agents.report.parse_body import parse
 from agents.report.references import reference_of
@@ -185,7 +186,8 @@ def _labelled(block: b.Block) -> b.Block:
 def title_line(title: str) -> b.Line:
     """Read a title for a heading: one line, no citation, no link, no closing full stop."""
     text = re.sub(r"(?<!\.)\.$", "", " ".join(title.split()).strip("# "))
-    return joined([(one.inline, " ") for one in parse(text, (), addresses=()).sentences()])
+    lines = ((b.Words(text=" "), *one.inline) for one in parse(text, (), addresses=()).sentences())
+    return tuple(chain.from_iterable(lines))[1:]
 
 
 # ---- what code says

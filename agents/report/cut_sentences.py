@@ -158,42 +158,40 @@ def cut_out(glyphs: Sequence[Glyph], cuts: Sequence[Mark]) -> list[Glyph]:
     first: tuple[str, ...] = ()
     last = 0
     for cut in cuts:
-        _append(out, glyphs[last : cut.start], after_mark=last > 0)
-        following = "".join(glyph.char for glyph in glyphs[cut.end : cut.end + 1])
+        out += glyphs[last : cut.start]
+        last = cut.end
+        following = "".join(glyph.char for glyph in glyphs[last : last + 1])
         if not following or following.isspace() or following in _CLOSING:
             while out and out[-1].char == " ":
                 out.pop()
             if not cut.cited and following in {"", *".!?…。"} and out and out[-1].char in ",;":
                 out.pop()
+        elif out and out[-1].char in ".!?…" and following.isalpha() and following.isascii():
+            out.append(Glyph(" "))  # "… 2020.[3]Then …": the mark stood where the space should
         at = next((n for n in reversed(range(len(out))) if not out[n].char.isspace()), None)
-        if at is None:
-            first += cut.cited
-        else:
+        if at is not None:
             out[at] = out[at]._replace(facts=out[at].facts + cut.cited)
-        last = cut.end
-    _append(out, glyphs[last:], after_mark=bool(cuts))
+            continue
+        first += cut.cited
+        while last < len(glyphs) and glyphs[last].char in ":;, ":
+            last += 1  # "[1]: It closed": what parted the mark from the words
+    out = _spaced([*out, *glyphs[last:]])
     if first:
         begin = out[0] if out else Glyph("")
         out[:1] = [begin._replace(facts=first + begin.facts)]
     return out
 
 
-def _append(out: list[Glyph], glyphs: Sequence[Glyph], *, after_mark: bool) -> None:
-    first = glyphs[0].char if glyphs else ""
-    # "… 2020.[3]Then …": the mark stood where the space should.
-    if after_mark and out and out[-1].char in ".!?…" and first.isalpha() and first.isascii():
-        out.append(Glyph(" "))
+def _spaced(glyphs: Sequence[Glyph]) -> list[Glyph]:
+    """Leave one space between words, one break between lines, and neither in front."""
+    out: list[Glyph] = []
     for glyph in glyphs:
-        if after_mark and not out and glyph.char in ":;,":
-            continue  # "[1]: It closed": what parted the mark from the words
-        if glyph.char == " " and not glyph.formula and (not out or out[-1].char in " \n"):
-            continue
         if glyph.char == "\n":
-            if not out or out[-1].char == "\n":
-                continue
             while out and out[-1].char == " ":
                 out.pop()
-        out.append(glyph)
+        if glyph.char not in " \n" or (out and out[-1].char not in (" \n" if glyph.char == " " else "\n")):
+            out.append(glyph)
+    return out
 
 
 def sentences(glyphs: Sequence[Glyph], *, whole: bool = False) -> tuple[Sentence, ...]:
@@ -241,24 +239,6 @@ def _of_line(glyphs: Sequence[Glyph], offset: int) -> list[tuple[int, int]]:
         else:
             found.append((span.start + offset, span.end + offset))
     return found
-
-
-def joined(parts: Sequence[tuple[Line, str]]) -> Line:
-    """Put lines together, each with the gap behind it; runs of one look become one."""
-    line: list[Inline] = []
-    for number, (inline, gap) in enumerate(parts):
-        between: tuple[Inline, ...] = (LineBreak(),) if gap == "\n" else (Words(text=gap),) if gap else ()
-        for part in (*inline, *(between if number + 1 < len(parts) else ())):
-            last = line[-1] if line else None
-            if (
-                isinstance(part, Words)
-                and isinstance(last, Words)
-                and (last.style, last.address) == (part.style, part.address)
-            ):
-                line[-1] = last.model_copy(update={"text": last.text + part.text})
-            else:
-                line.append(part)
-    return tuple(line)
 
 
 STYLES: dict[str, Style] = {
