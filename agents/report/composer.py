@@ -89,8 +89,9 @@ class Composer:
     # ---- the text
 
     def heading(self, level: int, title: str) -> None:
-        """Put a heading; it is no sentence and cites nothing."""
-        if line := title_line(title):
+        """Put a heading, but not the same twice in a row; it is no sentence and cites nothing."""
+        line, last = title_line(title), self.blocks[-1] if self.blocks else None
+        if line and not (isinstance(last, b.Heading) and last.inline == line):
             self.blocks.append(b.Heading(level=min(level, MAX_LEVEL), inline=line))
 
     def read(self, prose: str | b.Body, level: int | None) -> b.Body:

@@ -142,7 +142,7 @@ class _Report:
 
     def _compose(self) -> None:
         composer, findings, frame = self.composer, self.outcome.findings, self.frame
-        composer.prose(self._to_the_point(frame.summary) if frame else self._summary_by_code())
+        composer.prose(frame.summary if frame else self._summary_by_code())
         composer.own(*self._other_side(0))
         missing = [one for one in self.truth.answers if one.status == "not_found" or one.by_meaning]
         composer.own(*introduced("", self._unanswered(missing)))
@@ -159,21 +159,6 @@ class _Report:
         ):
             composer.heading(2, title)
             composer.prose(prose, level=3)
-
-    def _to_the_point(self, summary: str) -> Body:
-        """Leave out of a summary what answers nothing that was asked, where the rest does: its section tells it.
-
-        The summary that is itself the only section has no other to tell it.
-        """
-        body, asked = self.composer.read(summary, None), [one for one in self.truth.answers if one.asked]
-        wanted = {fact for one in asked for fact in one.facts}
-        for claim in self.truth.claims:  # with the other side of what is disputed
-            sides = {one.fact_id for one in claim.evidence}
-            wanted |= set() if wanted.isdisjoint(sides) else sides
-        is_section = any(part.markdown == summary for top in self.outcome.findings for part in top.walk())
-        if is_section or wanted.isdisjoint(body.facts()):
-            return body
-        return body.changed(lambda one: None if one.facts and wanted.isdisjoint(one.facts) else one)
 
     def _summary_by_code(self) -> Body:
         """Open the report with the first cited sentence of each branch, where no writer gave a summary."""
@@ -213,7 +198,7 @@ class _Report:
                 # The words of the source themselves.
                 yield Paragraph(sentences=(sentence.model_copy(update={"verdict": "supported"}),))
 
-    def _section(self, node: Finding, level: int, above: str = "") -> None:
+    def _section(self, node: Finding, level: int) -> None:
         """Write a node's prose below its heading, then its children; which questions are open the summary has said."""
         composer, words, prose = self.composer, self.words, self._prose(node)
         if not prose and not node.children and node.is_later:
@@ -221,8 +206,7 @@ class _Report:
         elsewhere = [one for one in self.truth.answers if one.status != "not_found"]
         if not prose and node.status == "empty" and _told(node, elsewhere):
             return  # what other branches found for its question stands in the summary
-        if not _same_title(node.title, above):
-            composer.heading(level, node.title)
+        composer.heading(level, node.title)
         if prose:
             start = len(composer.blocks)
             if self.frame is None or node.markdown != self.frame.summary:  # else it stands above, all of it
@@ -237,9 +221,8 @@ class _Report:
             )
             composer.own(*([paragraph(said)] if said else ()))
             composer.own(*self._near(node))
-        for number, child in enumerate(node.children):
-            # A first child that is called like its parent would put the same heading twice.
-            self._section(child, level + 1, above=node.title if number == 0 and not prose else "")
+        for child in node.children:
+            self._section(child, level + 1)
 
     def _nothing_found(self) -> None:
         composer, words, making = self.composer, self.words, self.making

@@ -111,72 +111,30 @@ def _is_whole(element: ElementTree.Element) -> bool:
 
 
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/math"
-_PARTS: dict[str, tuple[str, tuple[int, ...], tuple[str, ...]]] = {
-    "mfrac": ("f", (0, 1), ("num", "den")),
-    "mroot": ("rad", (1, 0), ("deg", "e")),
-    "msub": ("sSub", (0, 1), ("e", "sub")),
-    "msup": ("sSup", (0, 1), ("e", "sup")),
-    "msubsup": ("sSubSup", (0, 1, 2), ("e", "sub", "sup")),
-    "munder": ("limLow", (0, 1), ("e", "lim")),
-    "mover": ("limUpp", (0, 1), ("e", "lim")),
-}
-"""Name in Office Math, which child stands at which of its places, and these."""
+_LINEAR = {
+    "mfrac": "{}/{}", "mroot": "√({1}&{0})", "msub": "{}_{}", "msup": "{}^{}", "msubsup": "{}_{}^{}", "munder": "{}_{}",
+    "mover": "{}^{}", "munderover": "{}_{}^{}",
+}  # fmt: skip
 
 
 def office_math(tex: str) -> str | None:
-    """Write a formula as an `m:oMath` element of a Word file; None where it is not understood."""
+    """Write a formula as an `m:oMath` element of a Word file, on one line as one types it there; None where it is not understood.
+
+    Word sets such a line as fractions, roots and indices when a reader asks for its professional form.
+    """
     row = tree(tex)
-    if row is None:
-        return None
-    ElementTree.register_namespace("m", OFFICE)
-    root = ElementTree.Element(_name("oMath"))
-    root.extend(_office(row))
-    return ElementTree.tostring(root, encoding="unicode")
+    text = None if row is None else escape(_linear(row))
+    return text and f'<m:oMath xmlns:m="{OFFICE}"><m:r><m:t>{text}</m:t></m:r></m:oMath>'
 
 
-def _office(element: ElementTree.Element) -> list[ElementTree.Element]:
-    """Translate one element; a row gives as many as it holds."""
-    inside = list(element)
-    if element.tag in _PARTS:
-        name, order, places = _PARTS[element.tag]
-        return [_made(name, *((place, inside[at]) for at, place in zip(order, places, strict=True)))]
-    if element.tag == "munderover":
-        low = ElementTree.Element("munder")
-        low.extend(inside[:2])
-        high = ElementTree.Element("mover")
-        high.extend((low, inside[2]))
-        return _office(high)
-    if element.tag == "msqrt":
-        row = ElementTree.Element("mrow")
-        row.extend(inside)
-        made = _made("rad", ("deg", ElementTree.Element("mrow")), ("e", row))
-        properties = ElementTree.Element(_name("radPr"))
-        ElementTree.SubElement(properties, _name("degHide"), {_name("val"): "1"})
-        made.insert(0, properties)
-        return [made]
+def _linear(element: ElementTree.Element) -> str:
+    parts = [_linear(child) for child in element]
     if element.tag == "mtable":
-        table = ElementTree.Element(_name("m"))
-        for row in inside:
-            line = ElementTree.SubElement(table, _name("mr"))
-            for cell in row:
-                ElementTree.SubElement(line, _name("e")).extend(_office(cell))
-        return [table]
-    if inside or not element.text:
-        return [node for child in inside for node in _office(child)]
-    run = ElementTree.Element(_name("r"))
-    if element.tag != "mi" or len(element.text) > 1 or element.get("mathvariant") == "normal":
-        properties = ElementTree.SubElement(run, _name("rPr"))
-        ElementTree.SubElement(properties, _name("sty"), {_name("val"): "p"})
-    ElementTree.SubElement(run, _name("t")).text = element.text
-    return [run]
-
-
-def _made(name: str, *parts: tuple[str, ElementTree.Element]) -> ElementTree.Element:
-    made = ElementTree.Element(_name(name))
-    for place, child in parts:
-        ElementTree.SubElement(made, _name(place)).extend(_office(child))
-    return made
-
-
-def _name(tag: str) -> str:
-    return f"{{{OFFICE}}}{tag}"
+        return f"■({'@'.join(parts)})"
+    if element.tag == "mtr":
+        return "&".join(parts)
+    if element.tag == "msqrt":
+        return f"√({''.join(parts)})"
+    if form := _LINEAR.get(element.tag):
+        return form.format(*(part if len(part) == 1 else f"({part})" for part in parts))
+    return "".join(parts) or element.text or ""

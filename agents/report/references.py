@@ -121,14 +121,13 @@ def quote_address(reference: Reference, quote: Quote) -> str:
     words = quote.text.split()
     text = " ".join(words)
     if len(text) <= MAX_EXACT and "\n" not in quote.text.strip():
-        directive = _fragment(text)
-    elif len(words) > 2 * _ENDS:
-        directive = f"{_fragment(' '.join(words[:_ENDS]))},{_fragment(' '.join(words[-_ENDS:]))}"
-    elif len(words) > 1 and len(text) <= 2 * MAX_EXACT:
-        directive = f"{_fragment(words[0])},{_fragment(words[-1])}"
+        ends = [text]
+    elif len(words) > 1:
+        most = _ENDS if len(words) > 2 * _ENDS else 1
+        ends = [" ".join(words[:most]), " ".join(words[-most:])]
     else:
-        directive = f"{_fragment(text[:_END_CHARACTERS])},{_fragment(text[-_END_CHARACTERS:])}"
-    return f"{url}{'' if '#' in url else '#'}:~:text={directive}"
+        ends = [text[:_END_CHARACTERS], text[-_END_CHARACTERS:]]
+    return f"{url}{'' if '#' in url else '#'}:~:text={','.join(map(_fragment, ends))}"
 
 
 def _fragment(text: str) -> str:

@@ -1,7 +1,6 @@
 """The tree of a report as Markdown; reading what was written gives the same tree again."""
 
 import re
-import unicodedata
 from collections.abc import Callable, Sequence
 from itertools import zip_longest
 
@@ -128,7 +127,8 @@ def _words(part: b.Words, *, before: str, after: str) -> str:
         if not core:
             return text
         lead, trail = text[: len(text) - len(text.lstrip(" "))], text[len(text.rstrip(" ")) :]
-        wraps = _may_wrap(lead or before, core[0], core[-1], trail or after)
+        # Marks inside a word, or beside other marks, are read as signs.
+        wraps = not re.search(r"[\w*~]", (lead or before) + (trail or after))
         core = escape_inline(core)
         for name, mark in reversed(_WRAPS):
             core = f"{mark}{core}{mark}" if wraps and name in style else core
@@ -138,18 +138,6 @@ def _words(part: b.Words, *, before: str, after: str) -> str:
         inside = core.replace("]", "&#93;")  # `\[x=y\]` would be a formula to whoever reads it again
         core = f"[{inside}]({link_target(part.address)})"
     return lead + core + trail
-
-
-def _may_wrap(before: str, first: str, last: str, after: str) -> bool:
-    """Tell whether marks of emphasis open and close at this place: not between a letter and a sign."""
-    opens = not _is_sign(first) or not before or before.isspace() or _is_sign(before)
-    closes = not _is_sign(last) or not after or after.isspace() or _is_sign(after)
-    # Side by side with another run of emphasis the marks would run together.
-    return opens and closes and before not in {"*", "~"}
-
-
-def _is_sign(char: str) -> bool:
-    return unicodedata.category(char)[0] in "PS"
 
 
 # ---- a whole report
