@@ -24,7 +24,7 @@ from agents.contracts.report import ReportDocument
 from agents.report.escaping import nested
 from agents.report.latex import office_math
 from agents.report.references import Cite, Mark, Part
-from agents.report.view import View, Way, column_shares, printable, starts_at_place, view, way_of
+from agents.report.view import View, Way, column_shares, printable, starts_at_place, way_of
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
@@ -39,7 +39,7 @@ _ACCENT, _SOFT, _BAD = RGBColor(0x2A, 0x4B, 0xA0), RGBColor(0x56, 0x52, 0x4B), R
 
 def to_docx(document: ReportDocument) -> bytes:
     """Write a report as a Word file. Takes a tenth of a second or more: not for the event loop."""
-    return _Writer(view(document)).written()
+    return _Writer(View(document)).written()
 
 
 class _Writer:

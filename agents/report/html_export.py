@@ -16,7 +16,7 @@ from agents.contracts.report import Quote, Reference, ReportDocument
 from agents.report.escaping import is_route, is_safe
 from agents.report.latex import mathml
 from agents.report.references import Cite, about, marked
-from agents.report.view import View, printable, view
+from agents.report.view import View, printable
 from agents.report.wording import direction, wording
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
@@ -33,7 +33,7 @@ def to_html(document: ReportDocument) -> str:
 
     Web pages open at the quoted words by a text fragment; the quotes themselves always stand in the page.
     """
-    seen = view(document)
+    seen = View(document)
 
     def written(sentence: b.Sentence, html: str) -> str:
         chips = "".join(_chip(cite, seen) for cite in seen.citations.of(sentence))

@@ -20,7 +20,7 @@ from agents.contracts import body as b
 from agents.report import cut_sentences as cs
 from agents.report.escaping import cleaned, is_safe
 from agents.report.latex import read_formulas
-from agents.report.prepare_markdown import is_closed, prepared, without_notes, without_reference_lists
+from agents.report.prepare_markdown import is_closed, prepared, without_notes
 from agents.web.url_key import canonical
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class _BlockReader:
             if node.type == "fence" and node.map and not is_closed(node, lines):
                 lines[node.map[0]] = ""  # a fence that nothing closes would swallow the rest
                 return self.blocks("\n".join(lines), depth)
-        return self._settled(without_reference_lists(root.children, _inline), depth)
+        return self._settled(root.children, depth)
 
     def _settled(self, nodes: Iterable[SyntaxTreeNode], depth: int) -> tuple[b.Block, ...]:
         """Read blocks; hand marks that stand alone to the one before them, and drop what holds nothing."""

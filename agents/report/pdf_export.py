@@ -23,7 +23,7 @@ from agents.contracts.report import ReportDocument
 from agents.report.escaping import nested
 from agents.report.latex import tree
 from agents.report.references import Cite, Mark, Part
-from agents.report.view import View, column_shares, printable, starts_at_place, view, way_of
+from agents.report.view import View, column_shares, printable, starts_at_place, way_of
 from agents.report.wording import base_language
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def to_pdf(document: ReportDocument) -> bytes:
     """Write a report as PDF. Takes a tenth of a second to a few: not for the event loop."""
     import typst
 
-    seen = view(document)
+    seen = View(document)
     lost: tuple[str, ...] = ()
     with _AT_ONCE:
         for _ in range(2):  # as it is, then without the letters that no font has

@@ -1,9 +1,8 @@
 """Markdown made ready for the reader: slips of models put right, footnotes put in their place, made-up lists dropped."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
 from agents.report.cut_sentences import is_reference_heading, opens_reference_list
@@ -13,6 +12,7 @@ MAX_COLUMNS = 60
 _BULLET = re.compile(r"^(\s*)•\s+", re.MULTILINE)
 _NOTE = re.compile(r"^ {0,3}\[\^([^\]\s]+)\]:[ \t]*(.+(?:\n(?: {2,}|\t).+)*)", re.MULTILINE)
 _NOTE_MARK = re.compile(r"\[\^([^\]\s]+)\]")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:\s|$)")
 _ENTRY = re.compile(r"^\s*(?:\\?[\[【［]\s*\^?\d+|\d+[.)]\s|https?://|<https?://|[-*]\s)", re.IGNORECASE)
 _DELIMITER = re.compile(r"\s{0,3}\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
 _BAR = re.compile(r"(?<!\\)\|")
@@ -38,8 +38,8 @@ def _note(mark: re.Match[str], notes: Mapping[str, str]) -> str:
 
 
 def prepared(text: str) -> str:
-    """Put right what models write otherwise than Markdown reads it: typed bullets, shallow indents, wide rows."""
-    return _narrowed(_nested(_BULLET.sub(r"\1- ", text)))
+    """Put right what models write otherwise than Markdown reads it: typed bullets, shallow indents, wide rows, made-up lists."""
+    return _narrowed(_nested(without_reference_lists(_BULLET.sub(r"\1- ", text))))
 
 
 def _nested(text: str) -> str:
@@ -85,42 +85,20 @@ def is_closed(fence: SyntaxTreeNode, lines: Sequence[str]) -> bool:
     return last - first > 1 and bool(re.fullmatch(rf"[\s>]*{re.escape(fence.markup[0])}{{3,}}\s*", lines[last - 1]))
 
 
-# ---- lists of references that a writer made up
-
-
-def without_reference_lists(
-    nodes: Sequence[SyntaxTreeNode], inline: Callable[[str], list[Token]]
-) -> Iterator[SyntaxTreeNode]:
-    """Drop what stands below the heading of a list of references, and lists that begin inside or behind a paragraph."""
-    level, in_list = "", False
-    for number, node in enumerate(nodes):
-        if node.type == "heading" and (not level or node.tag <= level):
-            level = node.tag if is_reference_heading(node.children[0].content) else ""
-            in_list = False
-        in_list = in_list and _is_entry(node)
-        if level or in_list:
-            continue
-        if node.type == "paragraph":
-            words = node.children[0]
-            lines = words.content.split("\n")
-            first = _first_of_list(lines, nodes[number + 1 : number + 2])
-            in_list = first is not None
-            if first == 0:
-                continue
-            if first and words.token:
-                words.token.children = inline("\n".join(lines[:first]))[0].children
-        yield node
-
-
-def _first_of_list(lines: Sequence[str], following: Sequence[SyntaxTreeNode]) -> int | None:
+def without_reference_lists(text: str) -> str:
+    """Drop lists of references that a writer made up: all below such a heading, and the entries below a plain line."""
+    lines, kept = text.split("\n"), list[str]()
+    level, in_list = 0, False
     for number, line in enumerate(lines):
-        named = is_reference_heading(line) and (number + 1 < len(lines) or any(map(_is_entry, following)))
-        if named or opens_reference_list(line):
-            return number
-    return None
-
-
-def _is_entry(node: SyntaxTreeNode) -> bool:
-    if node.type == "paragraph":
-        return bool(_ENTRY.match(node.children[0].content))
-    return node.type in {"bullet_list", "ordered_list"}
+        if heading := _HEADING.match(line):
+            in_list = False
+            if not level or len(heading[1]) <= level:
+                level = len(heading[1]) if is_reference_heading(line) else 0
+        elif in_list:
+            in_list = not line.strip() or line.startswith("  ") or bool(_ENTRY.match(line))
+        else:
+            entry = next(filter(str.strip, lines[number + 1 :]), "")
+            named = is_reference_heading(line) and bool(_ENTRY.match(entry) or not entry)
+            in_list = named or opens_reference_list(line)
+        kept += [] if level or in_list else [line]
+    return "\n".join(kept)

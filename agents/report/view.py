@@ -3,13 +3,12 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date
 from itertools import chain
 from typing import Literal
 
 from agents.contracts import body as b
-from agents.contracts.report import Grade, ReportDocument
+from agents.contracts.report import ReportDocument
 from agents.report.escaping import cleaned, escape_text, is_safe
 from agents.report.methodology import duration, money
 from agents.report.references import Citations, Part, about, first_citations, quote_address, quote_name, shortened
@@ -22,58 +21,35 @@ _NARROW = 90
 _UNPRINTABLE = re.compile("[\\ud800-\\udfff\\ufffe\\uffff\\ufdd0-\\ufdef]")
 
 
-@dataclass(frozen=True)
 class View:
     """A whole report, ready to be set: every text on one line and printable."""
 
-    title: str
-    question: str
-    grade: Grade
-    grade_label: str
-    reasons: tuple[str, ...]
-    figures: str
-    language: str
-    way: Way
-    day: date | None
-    """On which it was written, as far as the document tells: the latest on which a source was read, or the job began."""
-    job_id: str
-    body: b.Body
-    """With the references in the place of their list, each with its quotes below it."""
-    citations: Citations
-    words: Wording
+    def __init__(self, document: ReportDocument) -> None:
+        self.words = words = wording(document.language)
+        self.title, self.question = line_of(document.title), line_of(document.question)
+        self.grade, self.grade_label = document.grade, words.grades[document.grade]
+        self.reasons = tuple(map(line_of, document.grade_reasons))
+        self.language, self.job_id = document.language, document.job_id
+        self.way: Way = "rtl" if direction(document.language) == "rtl" else "ltr"
+        actual = document.methodology.actual
+        days = (_day(text) for text in (actual.started_at, *(one.accessed for one in document.references)))
+        self.day = max(filter(None, days), default=None)
+        """On which it was written, as far as the document tells: the latest on which a source was read, or the job began."""
+        figures = [*([self.day.isoformat()] if self.day else [])]
+        figures.append(f"{words.figures['sources']}: {document.methodology.sources_read}")
+        if actual.seconds is not None:
+            figures.append(f"{words.figures['time']}: {duration(actual.seconds, words)}")
+        cost = words.unknown if actual.cost_usd is None else money(actual.cost_usd, words)
+        self.figures = " · ".join([*figures, f"{words.figures['cost']}: {cost}"])
+        self.body = b.Body(
+            blocks=tuple(chain.from_iterable(_listed(block, document, words) for block in document.body.blocks))
+        )
+        """With the references in the place of their list, each with its quotes below it."""
+        self.citations = Citations(document.references)
 
     def parts(self, sentences: Sequence[b.Sentence]) -> Iterator[Part]:
         """Walk over a line: words, citations, and what a check found."""
         return self.citations.parts(sentences, self.words)
-
-
-def view(document: ReportDocument) -> View:
-    """Read a report document, of this program or read back from JSON."""
-    words, actual, body = wording(document.language), document.methodology.actual, document.body
-    days = (_day(text) for text in (actual.started_at, *(one.accessed for one in document.references)))
-    day = max(filter(None, days), default=None)
-    figures = [*([day.isoformat()] if day else []), f"{words.figures['sources']}: {document.methodology.sources_read}"]
-    if actual.seconds is not None:
-        figures.append(f"{words.figures['time']}: {duration(actual.seconds, words)}")
-    cost = words.unknown if actual.cost_usd is None else money(actual.cost_usd, words)
-    set_ = (
-        _references(document, body, words) if isinstance(block, b.ReferenceList) else (block,) for block in body.blocks
-    )
-    return View(
-        title=line_of(document.title),
-        question=line_of(document.question),
-        grade=document.grade,
-        grade_label=words.grades[document.grade],
-        reasons=tuple(map(line_of, document.grade_reasons)),
-        figures=" · ".join([*figures, f"{words.figures['cost']}: {cost}"]),
-        language=document.language,
-        way="rtl" if direction(document.language) == "rtl" else "ltr",
-        day=day,
-        job_id=document.job_id,
-        body=b.Body(blocks=tuple(chain.from_iterable(set_))),
-        citations=Citations(document.references),
-        words=words,
-    )
 
 
 def _day(text: str | None) -> date | None:
@@ -83,9 +59,12 @@ def _day(text: str | None) -> date | None:
         return None
 
 
-def _references(document: ReportDocument, body: b.Body, words: Wording) -> Iterator[b.Block]:
+def _listed(block: b.Block, document: ReportDocument, words: Wording) -> Iterator[b.Block]:
     """Write each source with the words that are quoted of it, which lead to where they stand and back to the text."""
-    back = first_citations(body, document.references)
+    if not isinstance(block, b.ReferenceList):
+        yield block
+        return
+    back = first_citations(document.body, document.references)
     for one in document.references:
         address = one.url.strip() if is_safe(one.url) else ""
         title = f"{line_of(one.title)} {words.sample}" if one.kind == "sample" else line_of(one.title)
@@ -145,7 +124,7 @@ def way_of(text: str | b.Line, otherwise: Way = "ltr") -> Way:
 
 def to_markdown(document: ReportDocument) -> str:
     """Write a report as a Markdown file: title, question, date and grade above the text."""
-    seen = view(document)
+    seen = View(document)
     line = [f"**{escape_text(seen.words.question)}:** {escape_text(seen.question)}"]
     line.append(f"**{escape_text(seen.grade_label)}** · {escape_text(seen.figures)}")
     listed = b.Listing(items=tuple((_line((b.Words(text=reason),)),) for reason in seen.reasons))

@@ -20,7 +20,7 @@ from agents.report.formats import FORMS
 from agents.report.parse_body import parse
 from agents.report.pdf_export import to_pdf
 from agents.report.references import Citations
-from agents.report.view import view, way_of
+from agents.report.view import View, way_of
 from agents.report.wording import wording
 from tests.unit import report_world as world
 
@@ -103,7 +103,7 @@ def test_a_report_on_pages_that_were_read_long_ago_bears_the_day_on_which_it_was
     document = world.document()
     actual = document.methodology.actual.model_copy(update={"started_at": "2027-02-03T10:00:00+00:00"})
     made = document.methodology.model_copy(update={"actual": actual})
-    assert view(document.model_copy(update={"methodology": made})).day == date(2027, 2, 3)
+    assert View(document.model_copy(update={"methodology": made})).day == date(2027, 2, 3)
 
 
 def test_a_pdf_says_title_language_date_and_question_of_itself():
@@ -302,7 +302,7 @@ def test_a_report_from_right_to_left_runs_that_way_and_a_foreign_quote_the_other
 
 def test_headings_skip_no_level():
     document = written("Lead.\n\n#### Deep\n\nText.\n\n## Top\n\n##### Deeper\n\nThe end.")
-    levels = [block.level for block in nested(view(document).body.blocks, 1) if isinstance(block, Heading)]
+    levels = [block.level for block in nested(View(document).body.blocks, 1) if isinstance(block, Heading)]
     assert levels == [1, 1, 2, 1]
     assert "Deeper" in text_of(read_pdf(document))
 
