@@ -15,8 +15,7 @@ SAFE_SCHEMES = ("http", "https", "mailto")
 _PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010fffd]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 # An underscore inside a word is never emphasis, so names like snake_case stay readable.
-_SPECIAL = re.compile(r"[\\`*\[\]<>|~$&]|^[#+\-=]|(?<![^\W_])_|_(?![^\W_])")
-_SPECIAL_INSIDE = re.compile(r"[\\`*\[<|~$]|&(?=[#\w])|(?<![^\W_])_|_(?![^\W_])")
+_SPECIAL = re.compile(r"[\\`*\[<|~$]|&(?=[#\w])|(?<![^\W_])_|_(?![^\W_])")
 # What would start another block if it stood at the beginning of a line; the group is the character to escape.
 _OPENS = re.compile(r"(?:(#)|(>)|([-+•])(?:\s|$)|\d{1,9}([.)])(?:\s|$)|(=)=*\s*$|(-)-+\s*$)")
 _UNSAFE_IN_LINK = re.compile(r"[\s\"'`<>()\[\]{}|\\^*~$]")
@@ -29,14 +28,12 @@ def cleaned(text: str) -> str:
 
 def escape_text(text: str) -> str:
     """Write one line of foreign text so that Markdown shows it literally, every letter of it."""
-    line = " ".join(cleaned(text).split())
-    line = _SPECIAL.sub(lambda match: "\\" + match[0], line)
-    return re.sub(r"^(\d{1,9})([.)])(?=\s|$)", r"\1\\\2", line)
+    return guarded(escape_inline(" ".join(cleaned(text).split()))).replace("]", "\\]")
 
 
 def escape_inline(text: str) -> str:
     """Escape what would be markup inside a line, and drop control characters."""
-    return _SPECIAL_INSIDE.sub(lambda match: "\\" + match[0], _CONTROL.sub(" ", text))
+    return _SPECIAL.sub(lambda match: "\\" + match[0], _CONTROL.sub(" ", text))
 
 
 def guarded(line: str) -> str:

@@ -83,7 +83,7 @@ def test_the_scope_card_repeats_nothing_of_the_managers_words():
 
 
 def test_strangers_text_is_no_markdown():
-    assert r"\[x\](http://y) \*\*b\*\* \<i\> # h" in contract_line(("[x](http://y) **b** <i>\n# h",), ChatTexts())
+    assert r"\[x\](http://y) \*\*b\*\* \<i> # h" in contract_line(("[x](http://y) **b** <i>\n# h",), ChatTexts())
 
 
 def test_the_verdict_is_said_in_the_language_of_the_chat():
