@@ -180,7 +180,7 @@ class _Report:
 
     def _other_side(self, start: int) -> Iterator[Block]:
         """Quote what stands against the blocks from one on, where sources contradict each other and they tell one side only."""
-        composer, (opening, closing) = self.composer, self.words.quotes
+        composer = self.composer
         told = set(Body(blocks=tuple(composer.blocks[start:])).facts())
         for claim in self.truth.claims:
             sides = [[one for one in claim.evidence if one.stance == stance] for stance in ("supports", "contradicts")]
@@ -193,7 +193,7 @@ class _Report:
             if other and other.fact_id not in self._quoted:
                 self._quoted.add(other.fact_id)
                 form = self.words.own_other_side if other.source_id in telling else self.words.other_side
-                said = form.format(words=f"{opening}{shortened(other.quote)}{closing}")
+                said = form.format(words=self.words.quoted(shortened(other.quote)))
                 sentence = composer.cited(Sentence(inline=(Words(text=said),), facts=(other.fact_id,)))
                 # The words of the source themselves.
                 yield Paragraph(sentences=(sentence.model_copy(update={"verdict": "supported"}),))
@@ -238,9 +238,8 @@ class _Report:
 
     def _near(self, *nodes: Finding, most: int = MAX_NEAR) -> Sequence[Block]:
         """Quote what comes nearest to questions that nothing answers, each in turn, as that: nothing rests on it."""
-        opens, closes = self.words.quotes
         lines = (
-            (Words(text=f"{opens}{one.words}{closes} "), linked(" ".join(one.title.split()), one.url))
+            (Words(text=f"{self.words.quoted(one.words)} "), linked(" ".join(one.title.split()), one.url))
             for one in chain.from_iterable(zip_longest(*(node.near for node in nodes)))
             if one
         )
@@ -250,14 +249,14 @@ class _Report:
 
     def _unanswered(self, answers: Iterable[QuestionAnswer]) -> Iterator[str]:
         """Say in a line each which questions have no answer that holds."""
-        words, (opens, closes) = self.words, self.words.quotes
+        words = self.words
         for one in answers:
             if one.status != "answered":
                 near = any(node.near and _told(node, (one,)) for node in self.making.nodes)
                 said = words.unsure if one.by_meaning else words.statuses["partial"] if one.status == "partly" else ""
                 said = said or (words.unrecognised if near else words.statuses["empty"])
                 if one.absent:
-                    said += f"; {words.absent.format(words=', '.join(f'{opens}{word}{closes}' for word in one.absent))}"
+                    said += f"; {words.absent.format(words=', '.join(map(words.quoted, one.absent)))}"
                 yield words.part.format(title=one.question.rstrip(" ?？"), note=_sentence(said))
 
     def _of_part(self, node: Finding) -> str:
@@ -308,10 +307,9 @@ class _Report:
 
     def _limitations(self, reasons: tuple[str, ...], *, cites: bool) -> tuple[str, ...]:
         """List what is open, a line for each question: what code lacks between rounds is said in the loop's own terms."""
-        making, (opening, closing) = self.making, self.words.quotes
+        making = self.making
         asked = [*(self.frame.open_questions if self.frame else ())]
-        if making.reasons:
-            asked += [question for node in making.nodes for question in node.open_questions]
+        asked += [question for node in making.nodes if making.reasons for question in node.open_questions]
         questions = [
             plain(title_line(question)).strip()
             for question in asked
@@ -322,7 +320,7 @@ class _Report:
         for insights in (insights for node in making.nodes if self.has_facts for insights in node.insights):
             raised = sorted(insights.follow_up_questions, key=lambda one: -one.confidence)
             stated += [*insights.source_identified_gaps, *(one.question for one in raised if one.confidence >= MATTERS)]
-        questions += [f"{opening}{' '.join(one.split())}{closing}" for one in dict.fromkeys(stated)][:MAX_STATED]
+        questions += list(map(self.words.quoted, dict.fromkeys(stated)))[:MAX_STATED]
         # What later rounds followed up for a question without an answer is told by that question.
         answered = all(one.status == "answered" for one in self.truth.answers)
         followed = [one.title.rstrip(".?!") for one in making.nodes if one.in_vain and one.note and answered]

@@ -117,14 +117,12 @@ class Making:
 
     def searched(self) -> tuple[Block, ...]:
         """Say where was searched, and list each search with what came of it."""
-        words, (opening, closing) = self.words, self.words.quotes
+        words = self.words
         providers = dict.fromkeys(name for one in self.searches for name in one.provider.split(", ") if name)
         lines = []
         for one in self.searches:
-            failed = words.search_failed.format(reason=one.failed)
-            lines.append(
-                f"{opening}{one.text}{closing} ({failed if one.failed else words.hits.format(count=one.hits)})"
-            )
+            came = words.search_failed.format(reason=one.failed) if one.failed else words.hits.format(count=one.hits)
+            lines.append(f"{words.quoted(one.text)} ({came})")
         named = ", ".join(dict.fromkeys(map(words.provider, providers or self.outcome.contract.retrievers)))
         return introduced(words.searched_with.format(providers=named), lines)
 
@@ -267,22 +265,17 @@ class Making:
         return ""
 
     def _effect(self, change: Change) -> Iterator[str]:
-        said, title, (opening, closing) = self.words.changes, change.title or change.node, self.words.quotes
+        said, title = self.words.changes, change.title or change.node
         within = [part for part in self.nodes if f"{place(part.path)}/".startswith(f"{change.node}/")]
         match change.kind:
             case "limits":
                 limits = change.limits
                 start, end = limits.date_from or "", limits.date_to or ""
-                if limits.domains:
-                    yield said.domains.format(value=", ".join(limits.domains))
-                if limits.exclude_domains:
-                    yield said.exclude.format(value=", ".join(limits.exclude_domains))
-                if start or end:
-                    yield (said.between if start and end else said.since if start else said.until).format(
-                        start=start, end=end
-                    )
-                if limits.domains or limits.exclude_domains or start or end:
-                    yield said.from_then_on
+                span = said.between if start and end else said.since if start else said.until
+                told = [said.domains.format(value=", ".join(limits.domains))] if limits.domains else []
+                told += [said.exclude.format(value=", ".join(limits.exclude_domains))] if limits.exclude_domains else []
+                told += [span.format(start=start, end=end)] if start or end else []
+                yield from (*told, said.from_then_on) if told else ()
                 if limits.seconds is not None:
                     yield said.total.format(value=f"{limits.seconds / 60:.3g} min")
             case "finish":
@@ -297,7 +290,7 @@ class Making:
                 served = any(part.tries > 1 and place(part.path) == change.node for part in self.nodes)
                 yield (said.retry if served else said.too_late).format(title=title)
             case "guidance":
-                yield said.guidance.format(words=f"{opening}{change.words}{closing}")
+                yield said.guidance.format(words=self.words.quoted(change.words))
             case "restart":
                 yield said.restart
 
@@ -338,7 +331,7 @@ class Making:
 
 def claims_table(claims: Iterable[Claim], cards: Iterable[SourceCard], words: Wording) -> Table:
     """Put claims into a table: statement, verdict, confidence, who speaks for and against, the counter-search."""
-    said, (opening, closing), read = words.ledger, words.quotes, {card.id: card for card in cards}
+    said, read = words.ledger, {card.id: card for card in cards}
 
     def who(evidence: Sequence[Evidence]) -> str:
         if not evidence:
@@ -352,7 +345,7 @@ def claims_table(claims: Iterable[Claim], cards: Iterable[SourceCard], words: Wo
     for claim in claims:
         against, counter = claim.said("contradicts", "qualifies"), claim.counter_search
         # A reader must see by what words a claim is contradicted or qualified.
-        quoted = f": {opening}{shortened(against[0].quote)}{closing}" if against and against[0].quote else ""
+        quoted = f": {words.quoted(shortened(against[0].quote))}" if against and against[0].quote else ""
         in_vain = words.statuses["empty"] if counter.queries else said.not_searched
         searched = said.nothing if counter.was_made else in_vain
         searched = said.found.format(n=counter.found) if counter.found else searched

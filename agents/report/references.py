@@ -165,11 +165,10 @@ def _entry(reference: Reference, words: Wording, link: Linker) -> Line:
     line = [linked(" ".join(reference.title.split()), address)]
     sample = f" {words.sample}" if reference.kind == "sample" else ""
     line.append(Words(text=", ".join([sample, *about(reference, words)]) + (": " if reference.quotes else "")))
-    opening, closing = words.quotes
     for number, quote in enumerate(reference.quotes):
         if number:
             line.append(Words(text=" · "))
-        line.append(linked(f"{opening}{shortened(quote.text)}{closing}", link(reference, quote)))
+        line.append(linked(words.quoted(shortened(quote.text)), link(reference, quote)))
         if quote.page is not None:
             line.append(Words(text=f" ({words.page.format(page=quote.page)})"))
     return tuple(line)

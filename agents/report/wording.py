@@ -52,7 +52,7 @@ class Wording(Texts):
         own, english = _file(language), _file("en")
         tables = {name: {**part, **own.get(name, {})} for name, part in english.items() if isinstance(part, dict)}
         super().__init__({**english, **own, **tables}, language)
-        self.quotes: tuple[str, str] = tuple(self.texts["quotes"])  # type: ignore[arg-type,assignment]
+        self.marks: tuple[str, str] = tuple(self.texts["quotes"])  # type: ignore[arg-type,assignment]
         self.no_fact = tuple(own.get("no_fact", ()))
         """Patterns of sentences that state no fact: transitions, and statements about the research itself."""
         self.statuses, self.figures, self.tags = tables["statuses"], tables["figures"], tables["tags"]
@@ -70,6 +70,10 @@ class Wording(Texts):
         known = more.get(whole.form) or self.reasons.get(whole.form, whole.form)
         values = {name: self.reason(one, more) if isinstance(one, str) else one for name, one in whole.values.items()}
         return filled(known, values, self.language) if values else known
+
+    def quoted(self, text: str) -> str:
+        """Put words between the quotation marks of the language."""
+        return self.marks[0] + " ".join(text.split()) + self.marks[1]
 
     def provider(self, name: str) -> str:
         """Name what was searched, for a reader; a folder of documents goes by its own name."""
@@ -112,20 +116,13 @@ def report_language(question: str, told: str = "") -> str:
 
 def _wished(question: str) -> str:
     """Give the language that a question asks to be answered in; empty where it asks for none."""
-    if not _asks().search(question):  # the names of all languages are read for those few that do
-        return ""
-    names = (name for found in _wishes().finditer(question) for name in found.groups() if name)
-    return next((_names()[name.casefold()] for name in names), "")
+    names = (name.casefold() for found in _wishes().finditer(question) for name in found.groups() if name)
+    return next((_names()[name] for name in names if name in _names()), "")
 
 
 def cannot_be_written(question: str) -> bool:
     """Tell a question in a language that no report is written in."""
     return base_language(language_of(question, report=True)) not in languages()
-
-
-@cache
-def _asks() -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join((*word_lists()['report_verbs'], *word_lists()['please']))})\b", re.IGNORECASE)
 
 
 @cache
@@ -140,7 +137,7 @@ def _wishes() -> re.Pattern[str]:
     """Find sentences like `Please answer in English.` or `Bericht auf Deutsch, bitte`; `in French newspapers` is no wish."""
     told = word_lists()
     verb, please = (f"(?:{'|'.join(told[name])})" for name in ("report_verbs", "please"))
-    named = rf"(?:in|auf|en)\s+({'|'.join(map(re.escape, _names()))})"
+    named = r"(?:in|auf|en)\s+(\w+)"
     end = r"(?=\s*(?:[.?!,;:…]|$))"
     said = rf"(?:{please}[, ]+)?{verb}\b[^.?!,;\n]{{0,30}}?\s{named}(?:[, ]+{please})?{end}"
     return re.compile(
