@@ -24,7 +24,7 @@ from agents.contracts.report import ReportDocument
 from agents.report.escaping import nested
 from agents.report.latex import office_math
 from agents.report.references import Cite, Mark, Part
-from agents.report.view import View, Way, column_shares, printable, starts_at_place, way_of
+from agents.report.view import View, Way, column_shares, printable, way_of
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
@@ -122,9 +122,7 @@ class _Writer:
                     self._add((b.Place(name=f"h{self.headings}"), *line), f"Heading {min(depth, 9)}")
                     self.headings += 1
                 case b.Paragraph(sentences=sentences):
-                    made = self._add(self.seen.parts(sentences), style)
-                    # A source stays with the first words that are quoted of it.
-                    made.paragraph_format.keep_with_next = (style is None and starts_at_place(block)) or None
+                    self._add(self.seen.parts(sentences), style)
                 case b.Listing():
                     self._listing(block, level)
                 case b.Table():

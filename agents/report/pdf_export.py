@@ -23,7 +23,7 @@ from agents.contracts.report import ReportDocument
 from agents.report.escaping import nested
 from agents.report.latex import tree
 from agents.report.references import Cite, Mark, Part
-from agents.report.view import View, column_shares, printable, starts_at_place, way_of
+from agents.report.view import View, column_shares, printable, way_of
 from agents.report.wording import base_language
 
 if TYPE_CHECKING:
@@ -124,7 +124,6 @@ def _block(block: b.Block, seen: View) -> Data:
         case b.Paragraph(sentences=sentences):
             words = tuple(chain.from_iterable(one.inline for one in sentences))
             made |= {"line": _line(seen.parts(sentences)), "way": way_of(words, seen.way)}
-            made["sticky"] = starts_at_place(block)
         case b.Listing(items=items):
             made |= {"ordered": block.ordered, "start": block.start}
             made["items"] = [[_block(one, seen) for one in item] for item in items]

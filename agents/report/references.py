@@ -1,12 +1,12 @@
 """References: numbers by first use, the list at the end, and the address at which a quote opens in its source."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote as percent_encoded
 from urllib.parse import unquote
 
-from agents.contracts.body import Body, Inline, Line, LineBreak, Listing, Paragraph, Sentence, Words
+from agents.contracts.body import Body, Inline, Line, LineBreak, Listing, Paragraph, Place, Sentence, Words
 from agents.contracts.report import Quote, Reference
 from agents.contracts.sources import SourceCard
 from agents.report.escaping import is_route, is_safe
@@ -152,25 +152,36 @@ def about(reference: Reference, words: Wording) -> tuple[str, ...]:
     return tuple(" ".join(part.split()) for part in (*known, *reference.notes))
 
 
-def reference_list(references: Sequence[Reference], words: Wording, link: Linker = quote_address) -> Listing:
-    """Write the reference list: title, author, site, date, and the quoted words as links to where they stand."""
-    items = ((Paragraph(sentences=(Sentence(inline=_entry(one, words, link)),)),) for one in references)
+def reference_list(
+    references: Sequence[Reference], words: Wording, link: Linker = quote_address, back: Mapping[str, str] | None = None
+) -> Listing:
+    """Write the reference list: title, author, site, date, and the quoted words as links to where they stand.
+
+    With the ways `back` (`first_citations`) it is that of a file: whole quotes on lines of their own, which citations lead to.
+    """
+    items = ((Paragraph(sentences=(Sentence(inline=_entry(one, words, link, back)),)),) for one in references)
     return Listing(items=tuple(items), ordered=True)
 
 
-def _entry(reference: Reference, words: Wording, link: Linker) -> Line:
-    address = reference.url if is_safe(reference.url) else ""
-    if not address and reference.quotes:
-        address = link(reference, reference.quotes[0])
-    line = [linked(" ".join(reference.title.split()), address)]
+def _entry(reference: Reference, words: Wording, link: Linker, back: Mapping[str, str] | None) -> Line:
+    address = reference.url.strip() if is_safe(reference.url) else ""
+    title = linked(
+        " ".join(reference.title.split()), address or next((link(reference, one) for one in reference.quotes), "")
+    )
     sample = f" {words.sample}" if reference.kind == "sample" else ""
-    line.append(Words(text=", ".join([sample, *about(reference, words)]) + (": " if reference.quotes else "")))
+    told = Words(
+        text=", ".join([sample, *about(reference, words)]) + (": " if reference.quotes and back is None else "")
+    )
+    line: list[Inline] = [title, told]
+    if back is not None:
+        line = [Place(name=f"r{reference.n}"), title, told]
+        line += [LineBreak(), linked(shortened(address), address)] if address else []
     for number, quote in enumerate(reference.quotes):
-        if number:
-            line.append(Words(text=" · "))
-        line.append(linked(words.quoted(shortened(quote.text)), link(reference, quote)))
-        if quote.page is not None:
-            line.append(Words(text=f" ({words.page.format(page=quote.page)})"))
+        name, shown = quote_name(reference, quote), quote.text if back is not None else shortened(quote.text)
+        line += [LineBreak(), Place(name=name)] if back is not None else [Words(text=" · ")] if number else []
+        line.append(linked(words.quoted(shown), link(reference, quote)))
+        line += [Words(text=f" ({words.page.format(page=quote.page)})")] if quote.page is not None else []
+        line += [Words(text="  "), linked("↑", f"#{back[name]}")] if back and name in back else []
     return tuple(line)
 
 

@@ -4,16 +4,20 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from datetime import date
-from itertools import chain
 from typing import Literal
 
 from agents.contracts import body as b
 from agents.contracts.report import ReportDocument
-from agents.report.escaping import cleaned, escape_text, is_safe
+from agents.report.escaping import cleaned, escape_text
 from agents.report.methodology import duration, money
-from agents.report.references import Citations, Part, about, first_citations, quote_address, quote_name, shortened
-from agents.report.wording import Wording, direction, wording
-from agents.report.write_markdown import blocks_markdown, by_number, document_markdown
+from agents.report.references import (
+    Citations,
+    Part,
+    first_citations,
+    reference_list,
+)
+from agents.report.wording import direction, wording
+from agents.report.write_markdown import document_markdown
 
 Way = Literal["ltr", "rtl"]
 _NARROW = 90
@@ -41,10 +45,9 @@ class View:
             figures.append(f"{words.figures['time']}: {duration(actual.seconds, words)}")
         cost = words.unknown if actual.cost_usd is None else money(actual.cost_usd, words)
         self.figures = " · ".join([*figures, f"{words.figures['cost']}: {cost}"])
-        self.body = b.Body(
-            blocks=tuple(chain.from_iterable(_listed(block, document, words) for block in document.body.blocks))
-        )
-        """With the references in the place of their list, each with its quotes below it."""
+        listed = reference_list(document.references, words, back=first_citations(document.body, document.references))
+        blocks = (listed if isinstance(block, b.ReferenceList) else block for block in document.body.blocks)
+        self.body = b.Body(blocks=tuple(blocks))
         self.citations = Citations(document.references)
 
     def parts(self, sentences: Sequence[b.Sentence]) -> Iterator[Part]:
@@ -57,37 +60,6 @@ def _day(text: str | None) -> date | None:
         return date.fromisoformat((text or "")[:10])
     except ValueError:
         return None
-
-
-def _listed(block: b.Block, document: ReportDocument, words: Wording) -> Iterator[b.Block]:
-    """Write each source with the words that are quoted of it, which lead to where they stand and back to the text."""
-    if not isinstance(block, b.ReferenceList):
-        yield block
-        return
-    back = first_citations(document.body, document.references)
-    for one in document.references:
-        address = one.url.strip() if is_safe(one.url) else ""
-        title = f"{line_of(one.title)} {words.sample}" if one.kind == "sample" else line_of(one.title)
-        told = "".join(f", {line_of(part)}" for part in about(one, words))
-        line: list[b.Inline] = [b.Place(name=f"r{one.n}"), b.Words(text=f"{one.n}. ", style=("bold",))]
-        line += [b.Words(text=title, style=("bold",), address=address), b.Words(text=told)]
-        yield _line((*line, *((b.LineBreak(), b.Words(text=shortened(address), address=address)) if address else ())))
-        for quote in one.quotes:
-            name, opens = quote_name(one, quote), quote_address(one, quote)
-            page = "" if quote.page is None else f" ({words.page.format(page=quote.page)})"
-            links = [b.Words(text="↑", address=f"#{back[name]}")] if name in back else []
-            links += [b.Words(text=words.open_source, address=opens)] if opens else []
-            spaced = chain.from_iterable((b.Words(text="  "), link) for link in links)
-            yield b.Quotation(blocks=(_line((b.Place(name=name), b.Words(text=line_of(quote.text) + page), *spaced)),))
-
-
-def _line(line: b.Line) -> b.Paragraph:
-    return b.Paragraph(sentences=(b.Sentence(inline=line),))
-
-
-def starts_at_place(block: b.Paragraph) -> bool:
-    """Tell the line of a source in the list of references."""
-    return any(isinstance(part, b.Place) for one in block.sentences[:1] for part in one.inline[:1])
 
 
 def column_shares(table: b.Table) -> tuple[float, ...]:
@@ -127,7 +99,6 @@ def to_markdown(document: ReportDocument) -> str:
     seen = View(document)
     line = [f"**{escape_text(seen.words.question)}:** {escape_text(seen.question)}"]
     line.append(f"**{escape_text(seen.grade_label)}** · {escape_text(seen.figures)}")
-    listed = b.Listing(items=tuple((_line((b.Words(text=reason),)),) for reason in seen.reasons))
-    line += blocks_markdown([listed], by_number)
+    line += ["\n".join(f"- {escape_text(reason)}" for reason in seen.reasons)] if seen.reasons else []
     text = document_markdown(document.body, document.references, seen.words, marks=True)
     return "\n\n".join([f"# {escape_text(seen.title)}", *line, text]) + "\n"
