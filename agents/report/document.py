@@ -142,7 +142,7 @@ class _Report:
 
     def _compose(self) -> None:
         composer, findings, frame = self.composer, self.outcome.findings, self.frame
-        composer.prose(frame.summary if frame else self._summary_by_code())
+        composer.prose(self._to_the_point(frame.summary) if frame else self._summary_by_code())
         composer.own(*self._other_side(0))
         missing = [one for one in self.truth.answers if one.status == "not_found" or one.by_meaning]
         composer.own(*introduced("", self._unanswered(missing)))
@@ -159,6 +159,21 @@ class _Report:
         ):
             composer.heading(2, title)
             composer.prose(prose, level=3)
+
+    def _to_the_point(self, summary: str) -> Body:
+        """Leave out of a summary what answers nothing that was asked, where the rest does: its section tells it.
+
+        The summary that is itself the only section has no other to tell it.
+        """
+        body, asked = self.composer.read(summary, None), [one for one in self.truth.answers if one.asked]
+        wanted = {fact for one in asked for fact in one.facts}
+        for claim in self.truth.claims:  # with the other side of what is disputed
+            sides = {one.fact_id for one in claim.evidence}
+            wanted |= set() if wanted.isdisjoint(sides) else sides
+        is_section = any(part.markdown == summary for top in self.outcome.findings for part in top.walk())
+        if is_section or wanted.isdisjoint(body.facts()):
+            return body
+        return body.changed(lambda one: None if one.facts and wanted.isdisjoint(one.facts) else one)
 
     def _summary_by_code(self) -> Body:
         """Open the report with the first cited sentence of each branch, where no writer gave a summary."""

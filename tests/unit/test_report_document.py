@@ -92,6 +92,19 @@ def test_a_section_does_not_repeat_the_summary_word_for_word():
     assert document.markdown.split("## References")[0].count(world.F4.quote) == 1
 
 
+def test_a_summary_leaves_out_what_answers_nothing_that_was_asked_where_the_rest_does():
+    said = f"Freight moved by road.[#{world.F4.id}] Prices rose.[#{world.F3.id}]"
+    frame = Frame(title="T", summary=said, insight="", conclusion="", open_questions=())
+
+    def summary(*facts):
+        answer = QuestionAnswer(question="How was freight moved?", status="answered", asked=True, facts=facts)
+        return world.document(frame=frame, truth=Truth(answers=(answer,))).markdown.split("## ")[0]
+
+    assert "Prices rose." not in summary(world.F4.id)
+    assert "Freight moved by road." in summary(world.F4.id)
+    assert "Prices rose." in summary(world.F2.id)  # none of it answers: all of it stays
+
+
 def test_a_section_that_only_repeats_the_summary_in_other_marks_is_left_out():
     said = f"Freight moved by road.[#{world.F4.id}]"
     roads = world.ROADS.model_copy(update={"markdown": f"“Freight moved **by road**.”[#{world.F4.id}]"})
