@@ -13,7 +13,6 @@ import threading
 import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -126,21 +125,13 @@ class JobQueue:
 
     def _connected(self, *, runs: bool) -> DBOSClient:
         serializer = DBOSPortableJSONSerializer()
-        if not runs:
-            DBOS.migrate(self.url)  # it may be here before any worker is
+        DBOS.migrate(self.url)
         client = DBOSClient(system_database_url=self.url, system_database_engine=self._file, serializer=serializer)
-        register = partial(
-            client.register_queue, QUEUE, worker_concurrency=self.config.workers,
-            partition_concurrency=self.config.per_user, polling_interval_sec=self.config.poll_s,
-            on_conflict="always_update", application_name="dossier",
-        )  # fmt: skip
-        try:
-            if runs:
-                register()
-        except SQLAlchemyError:
-            # DBOS' tables are not there, or of an older version of it: only then is it worth the time.
-            DBOS.migrate(self.url)
-            register()
+        if runs:
+            client.register_queue(
+                QUEUE, worker_concurrency=self.config.workers, partition_concurrency=self.config.per_user,
+                polling_interval_sec=self.config.poll_s, on_conflict="always_update", application_name="dossier",
+            )  # fmt: skip
         return client
 
     def _launch(self, run_attempt: RunAttempt) -> None:

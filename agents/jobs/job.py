@@ -258,7 +258,6 @@ class Pauses:
         pacing.on_pause = self._tell
         self._jobs: list[Job] = []
         self.others: list[Callable[[Said], None]] = []
-        self._told = 0
 
     def observe(self, job: Job) -> None:
         """Tell a job from now on, until it is over."""
@@ -266,11 +265,10 @@ class Pauses:
         self._jobs.append(job)
 
     def _tell(self, provider: str, seconds: float) -> None:
-        self._told += 1
         form = "The model provider ({provider}) wants us to wait: it is asked again in {seconds} s."
         text = Said(form, provider=provider, seconds=round(seconds))
         for hear in self.others:
             hear(text)
         for job in self._jobs:
             if job.status == "running":
-                job.run.emit(f"job#pause:{provider}~{len(job.run.events)}-{self._told}", told.Noted(text=text))
+                job.run.emit(f"job#pause:{provider}~{len(job.run.events)}", told.Noted(text=text))

@@ -47,14 +47,14 @@ class Register:
     set_up: SetUp | None = None
     on_key_missing: Callable[[Job, Attempt, ModelError], object] = lambda job, run, error: None
     _background: set[asyncio.Task[None]] = field(default_factory=set)
-    _loading: dict[str, asyncio.Lock] = field(default_factory=dict)
+    _loading: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     # ---- filling
 
     async def load(self, whole: WholeJob) -> Job:
         """Hold a job of the store, to be run or to wait."""
         job_id = whole.id
-        async with self._loading.setdefault(job_id, asyncio.Lock()):
+        async with self._loading:
             known = self.jobs.get(job_id)
             if known is not None and known.run.attempt >= whole.attempt:
                 return known
@@ -128,7 +128,6 @@ class Register:
 
     def forget(self, job_id: str) -> None:
         self.jobs.pop(job_id, None)
-        self._loading.pop(job_id, None)
 
     def release_all(self) -> None:
         """Let go of everything: the process is being closed."""
