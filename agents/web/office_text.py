@@ -34,9 +34,6 @@ from agents.web.office_pages import (
 from agents.web.table_rows import MAX_ROWS, records
 
 MAX_UNPACKED = 60 * 2**20  # bytes of all parts of an archive together, unpacked
-MAX_PARTS = 3_000
-MAX_RATIO = 300
-"""Times that a part may grow when unpacked, from `_SMALL` bytes on; text in XML shrinks to a tenth or a twentieth."""
 DIAGRAMS = "its diagrams were not read"
 BOMB = "it is an archive that would unpack to far more than a document"
 BROKEN = "it is a broken office file"
@@ -46,7 +43,6 @@ NO_DOCUMENT = "it is an archive, not a document"
 _WHEN_BROKEN = (
     KeyError, ValueError, TypeError, AttributeError, IndexError, EOFError, OSError, etree.LxmlError, zipfile.BadZipFile, zlib.error
 )  # fmt: skip
-_SMALL = 2**20
 _WITH_LOOKS = 8 * 2**20  # bytes of sheets, from which their cells are read one by one, without their looks
 _NO_RESULT = re.compile(rb"<c\b[^>]*>\s*<f\b(?:[^>]*/>|[^>]*>[^<]*</f>)\s*(?:<v\s*/>|<v></v>)?\s*</c>")
 _CLEAR = 5_000  # thousandths of a per cent of ink
@@ -62,8 +58,7 @@ def archive_of(body: bytes, url: str) -> zipfile.ZipFile:
         parts = archive.infolist()
     except (zipfile.BadZipFile, ValueError, OSError) as error:
         raise SourceError(url, BROKEN) from error
-    grows = any(part.file_size > _SMALL and part.file_size > MAX_RATIO * part.compress_size for part in parts)
-    if grows or len(parts) > MAX_PARTS or sum(part.file_size for part in parts) > MAX_UNPACKED:
+    if sum(part.file_size for part in parts) > MAX_UNPACKED:
         raise SourceError(url, BOMB)
     return archive
 

@@ -29,9 +29,7 @@ _PAGE_NUMBER = re.compile(
     r"\W*(?:(?:page|p\.?|seite|s\.|página|pagina|sida|стр\.?|第)\s*)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:/|of|von|de|av|из)\s*\d{1,4})?\W*",
     re.I,
 )
-_NUMBERED = re.compile(r"(\d{1,4})\W+\D.*|.*\D\s(\d{1,4})", re.S)
 FIGURE = re.compile(r"[-−–+(]?\d[\d.,]*[%)]?|[-−–]")
-_LEADERS = re.compile(r"(?:\s?[.·…_]){5,}\s*")
 _DIGITS = re.compile(r"\d+")
 _ITEM = re.compile(r"[•‣▪◦·●○■*–—-]\s+\S|\(?(?:\d{1,3}|[a-z])[.)]\s+\S")
 _MARK = re.compile(r"[•‣▪◦·●○■*–—-]|\(?(?:\d{1,3}|[a-z])[.)]")  # of an item, far from its words
@@ -140,14 +138,13 @@ def _joined_rows(lines: list[Line]) -> list[Line]:
 def without_heads(pages: Sequence[list[Line]]) -> list[list[Line]]:
     """Drop running heads and page numbers, but never all of a page.
 
-    Heads stand at the same edge of three pages or more with the same words, or they count the pages.
+    Heads stand at the same edge of three pages or more with the same words, whatever their figures.
     """
     by_height = [sorted(page, key=lambda line: -line.bottom) for page in pages]
     edges = [[*page[:_HEAD_ROWS], *page[_HEAD_ROWS:][-_HEAD_ROWS:]] for page in by_height]
     seen = Counter(key for page in edges for key in {_key(line) for line in page})
-    counting = Counter(offset for at, page in enumerate(edges) for offset in {_offset(line, at) for line in page})
     kept = []
-    for at, (page, edge) in enumerate(zip(pages, edges, strict=True)):
+    for page, edge in zip(pages, edges, strict=True):
         usual = median(line.height for line in page) if page else 0.0
         heads = set[int]()
         for line in edge:
@@ -155,8 +152,7 @@ def without_heads(pages: Sequence[list[Line]]) -> list[list[Line]]:
             is_outer = any(abs(line.bottom - one.bottom) < _SAME_HEIGHT for one in (edge[0], edge[-1]))
             is_number = is_outer and _PAGE_NUMBER.fullmatch(line.text()) and line.height <= _KEY_FIGURE * usual
             is_repeated = sum(seen[text, height + off] for off in (-1, 0, 1)) >= _HEAD_PAGES
-            offset = _offset(line, at)
-            if is_number or is_repeated or (offset is not None and counting[offset] >= _HEAD_PAGES):
+            if is_number or is_repeated:
                 heads.add(id(line))
         kept.append([line for line in page if id(line) not in heads - _tabled(page)] or page)
     return kept
@@ -175,12 +171,6 @@ def _tabled(page: Sequence[Line]) -> set[int]:
 
 def _key(line: Line) -> tuple[str, int]:
     return _DIGITS.sub("#", line.text()).casefold(), round(line.bottom / _SAME_HEIGHT)
-
-
-def _offset(line: Line, at: int) -> int | None:
-    """Give by how much a number at the end or the beginning of a line differs from the place of its page."""
-    match = _NUMBERED.fullmatch(line.text())
-    return int(match[1] or match[2]) - at if match else None
 
 
 def _in_columns(lines: list[Line], depth: int = 2) -> list[Line]:
@@ -279,7 +269,7 @@ class Flow:
                 joint = self._joint(before, line, usual, edges[at])
                 if is_row or was_row:
                     joint = "\n" if is_row and was_row else "\n\n" * bool(self.size)
-                written = rows[at] if is_row else _LEADERS.sub(" … ", _BULLET.sub("- ", line.text()))
+                written = rows[at] if is_row else _BULLET.sub("- ", line.text())
                 places.append(self._put(joint, written + "-" * line.words[-1].hyphen))
             before, was_row = line, is_row
         self.pages.append((places[0] if places else self.size, self.size))
@@ -307,7 +297,7 @@ class Flow:
             return "\n\n"
         first = line.words[0]
         fits = edge - before.right > first.right - first.left + line.height  # the line was ended before it was full
-        if _LEADERS.search(before.text()) or (fits and not runs_on and not text[:1].islower()):
+        if fits and not runs_on and not text[:1].islower():
             return "\n\n" if ended else "\n"
         return self._seam(line)
 

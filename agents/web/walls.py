@@ -62,8 +62,8 @@ _NEAR = 3  # words of a notice within which two are a pair
 _FEW = 3  # words of notices below which a page may be anything ("Page 1"), unless it pairs them or speaks to its reader
 _SIZE = 16  # words from which a page is no shorter than others
 # What counts for a notice, and against one, as it parted some 500 notices from honest short pages.
-_PAIRED, _ADDRESSED, _ASKED, _HOST_NAMED, _HEADED, _FIELDS = 0.85, 0.5, 0.3, 1.2, 0.4, 0.15
-_LENGTH, _FIGURED, _FRAMED, _ARTICLE, _LEAST = 0.95, 0.3, 1.0, 0.8, 0.14
+_PAIRED, _ADDRESSED, _HOST_NAMED, _HEADED, _FIELDS = 0.85, 0.5, 1.2, 0.4, 0.15
+_LENGTH, _FIGURED, _FRAMED, _LEAST = 0.95, 0.3, 1.0, 0.14
 
 
 _FIGURE = re.compile(
@@ -147,13 +147,12 @@ def _nearest(names: str, text: str, host: str = "", markup: str = "") -> str:
         return ""
     told = sum(word in notices.words[kind] for word in said) / max(1, len(said))
     told += _PAIRED * paired / max(1, len(said) - 1) + _ADDRESSED * addressed / max(1, len(sentences))
-    told += _ASKED * ("?" in body) + _HOST_NAMED * bool(host and host.removeprefix("www.") in names)
+    told += _HOST_NAMED * bool(host and host.removeprefix("www.") in names)
     told += _HEADED * any(
         len(head) >= _FEW - 1 and notices.words[kind].issuperset(head) for head in map(_carriers, names.split("\n"))
     )
     told += _FIELDS * bool(_sign("fields").search(markup))
     told -= _LENGTH * min(len(said), _SIZE) / _SIZE + _FIGURED * min(_ENOUGH, _figures(text))
-    told -= _ARTICLE * bool(_sign("article").search(markup))
     # Notices that there is no such page stand in the frame of their site like any text.
     told -= _FRAMED * (kind != "not_found" and "<nav" in markup)
     return kind if told >= _LEAST else ""
