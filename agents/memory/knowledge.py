@@ -180,7 +180,11 @@ def words_of(item: Remembered) -> tuple[str, str]:
     """Give the words by which a thing is found, and those that only add to them, segmented for an index."""
     quote = item.fact.quote if item.fact and item.fact.quote != item.text else ""
     title = item.source.title if item.source else ""
-    return segmented(f"{item.text} {quote}".strip()), " ".join(_often_segmented(one) for one in (title, *item.topics))
+    said, aside = (
+        segmented(f"{item.text} {quote}".strip()),
+        " ".join(_often_segmented(one) for one in (title, *item.topics)),
+    )
+    return said.replace("\0", " "), aside.replace("\0", " ")
 
 
 _often_segmented, _often_domain = lru_cache(2_048)(segmented), lru_cache(2_048)(registrable_domain)

@@ -46,10 +46,10 @@ ITEMS = sa.Table(
     *(sa.Index(f"memory_items_{name}", "owner", name) for name in ("kind", "url", "domain", "text_hash", "seen")),
     sqlite_autoincrement=True,  # the number of what was forgotten is given to nothing else
 )  # fmt: skip
-_OF_ITEM = sa.ForeignKey("memory_items.n", ondelete="CASCADE")
 MET = sa.Table(
     "memory_met", _TABLES,
-    sa.Column("job", sa.Text, primary_key=True), sa.Column("n", _NUMBER, _OF_ITEM, primary_key=True, index=True),
+    sa.Column("job", sa.Text, primary_key=True),
+    sa.Column("n", _NUMBER, sa.ForeignKey("memory_items.n", ondelete="CASCADE"), primary_key=True, index=True),
 )  # fmt: skip
 MEANINGS = sa.Table(
     "memory_meanings", _TABLES,
@@ -66,9 +66,7 @@ _PUT_WORDS = {
     "postgresql": "insert into memory_words values (:n, setweight(to_tsvector('simple', :words), 'A')"
     " || setweight(to_tsvector('simple', :aside), 'C')) on conflict (n) do update set words = excluded.words",
 }
-_SPREAD = sa.text("select term, doc from memory_vocabulary where term in :terms").bindparams(
-    sa.bindparam("terms", expanding=True)
-)
+VOCABULARY = sa.table("memory_vocabulary", sa.column("term"), sa.column("doc"))
 
 
 class SqlKnowledge(KnowledgeStore):
@@ -155,24 +153,14 @@ class SqlKnowledge(KnowledgeStore):
         changed = {name: put.excluded[name] for name in rows[0].keys() - {"owner", "id"}}
         db.execute(put.on_conflict_do_update(index_elements=["owner", "id"], set_=changed), rows)
         n = dict(db.execute(numbered).all())
-        words = [(n[one.id], *(text.replace("\0", " ") for text in words_of(one))) for one in items]
-        db.execute(
-            sa.text(_PUT_WORDS[self._engine.dialect.name]),
-            [{"n": number, "words": body, "aside": aside} for number, body, aside in words],
-        )
+        words = [{"n": n[one.id], "words": body, "aside": aside} for one in items for body, aside in [words_of(one)]]
+        db.execute(sa.text(_PUT_WORDS[self._engine.dialect.name]), words)
         if met := [{"job": job, "n": n[one.id]} for one in items for job in one.jobs]:
             db.execute(self._dialect.insert(MET).on_conflict_do_nothing(), met)
         meant = [  # an empty direction says that it was asked for
-            {
-                "n": n[one.id],
-                "owner": owner,
-                "kind": one.kind,
-                "embedder": self._embedder,
-                "code": signs(vector),
-                "vector": vector,
-            }
+            {"n": n[one.id], "owner": owner, "kind": one.kind, "embedder": self._embedder, "code": signs(vector), "vector": vector}
             for one, vector in zip(items, vectors, strict=True)
-        ]
+        ]  # fmt: skip
         db.execute(self._dialect.insert(MEANINGS).on_conflict_do_nothing(), meant)
         return len(items) - there
 
@@ -278,7 +266,9 @@ def _read(db: sa.Connection, query: sa.Select[int, bytes]) -> dict[int, Remember
 def _by_words(db: sa.Connection, text: str, tests: Tests) -> dict[int, float]:
     """Find things in a file by the rarest words of a text, scored, at most `POOL`."""
     terms = list(dict.fromkeys(filter(None, (segmented(word) for word in content_words(text)))))[: knowledge.MAX_TERMS]
-    spread: dict[str, int] = dict(db.execute(_SPREAD, {"terms": [one.split()[0] for one in terms]}).all())
+    c = VOCABULARY.c
+    counts = sa.select(c.term, c.doc).where(c.term.in_([one.split()[0] for one in terms]))
+    spread: dict[str, int] = dict(db.execute(counts).all())
     chosen, looked_at = list[str](), 0
     for number, term in sorted((spread.get(one.split()[0], 0), one) for one in terms):
         if chosen and looked_at + number > LOOKED_AT:

@@ -14,8 +14,8 @@ PHRASE = "Authorized to execute"
 """What the user types (specification, section 3)."""
 
 _QUOTES = "\"'`\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u201f\u00ab\u00bb\u2039\u203a\u300c\u300d\u300e\u300f"
-_EXACT = frozenset({"authorized to execute", "authorised to execute"})
-"""Both spellings count; nothing else does."""
+_EXACT = re.compile(rf"[\s{_QUOTES}]*(?ai:authori[sz]ed to execute)[\s{_QUOTES}]*(?:[.!][\s{_QUOTES}]*)?")
+"""Both spellings count, in any case of plain letters; nothing else does."""
 _LOOKALIKES = str.maketrans("аеіоруАЕІОРТХсхԁһοαιεуοτυ", "aeiopyAEIOPTXcxdhoaieyotu")
 _CONTAINS = re.compile(r"authori[sz]ed?\W+to\W+execute", re.IGNORECASE)
 
@@ -26,26 +26,13 @@ def authorizes(message: str) -> bool:
     Case, surrounding white space, quotes and one closing `.` or `!` are ignored. A message that merely contains it,
     negates it or asks about it is not; neither are look-alike letters of other scripts.
     """
-    return _unwrapped(message) in _EXACT
+    return bool(_EXACT.fullmatch(message))
 
 
 def looks_like_the_phrase(message: str) -> bool:
     """Tell whether `message` holds the phrase or something that reads like it, without being it."""
     plain = unicodedata.normalize("NFKC", message)
     return not authorizes(message) and bool(_CONTAINS.search(plain) or _CONTAINS.search(plain.translate(_LOOKALIKES)))
-
-
-def _unwrapped(message: str) -> str:
-    text, stops = message.strip(), 0
-    while text:
-        bare = text.strip(_QUOTES).strip()
-        if bare == text and text[-1] in ".!" and stops == 0:
-            bare, stops = text[:-1].strip(), 1
-        if bare == text:
-            break
-        text = bare
-    # Plain lower-casing of ASCII only: full case folding would let look-alike letters through.
-    return "".join(chr(ord(c) + 32) if "A" <= c <= "Z" else c for c in text)
 
 
 MAX_MINUTES = 1440.0
@@ -81,7 +68,9 @@ def minutes_of(text: str) -> float | None:
     raise BadRequest("{given!r} is no time budget: " + TIME_RULE, given=text.strip() or "Nothing")
 
 
-_OPTION = re.compile(r"(?P<name>--deep|--quick|--time)(?:=(?P<value>\S+))?")
+_VALUE = r"(?P<value>=\S*|(?<=--time)\s+\S+)?"
+_FIRST = re.compile(rf"(?P<name>--[^\s=]*){_VALUE}\s*")
+_LAST = re.compile(rf"\s+(?P<name>--(?:deep|quick|time)){_VALUE}$")
 """An option as it may stand at either end of a question."""
 
 
@@ -93,19 +82,10 @@ def parse_research(text: str) -> ResearchCommand:
     Raises:
         BadRequest: an unknown option, `--quick`, or a wrong time; the message says what to write instead.
     """
-    words, given = re.sub(r"^\s*/research\b", "", text).split(), dict[str, str]()
-    while words and words[0].startswith("--"):
-        name, sign, value = words.pop(0).partition("=")
-        given[name] = value if sign or name != "--time" or not words else words.pop(0)
-    while words:
-        if len(words) > 1 and words[-2] == "--time":
-            given["--time"] = words[-1]
-            del words[-2:]
-        elif found := _OPTION.fullmatch(words[-1]):
-            given[found["name"]] = found["value"] or ""
-            words.pop()
-        else:
-            break
+    question, given = " ".join(re.sub(r"^\s*/research\b", "", text).split()), dict[str, str]()
+    while found := _FIRST.match(question) or _LAST.search(question):
+        given[found["name"]] = (found["value"] or "").lstrip("= ")
+        question = question[: found.start()] + question[found.end() :]
     if "--quick" in given:
         raise BadRequest("There is no --quick: a small question gets a small plan by itself. Leave the option out.")
     if (unknown := given.keys() - {"--deep", "--time"}) or given.get("--deep") or given.get("--time") == "":
@@ -113,7 +93,7 @@ def parse_research(text: str) -> ResearchCommand:
             "I can't read that command: {problem}. Use `/research [--deep] [--time N|unlimited] question`.",
             problem=f"there is no {min(unknown)}" if unknown else "an option lacks its value, or takes none",
         )
-    question, time = " ".join(words), given.get("--time")
+    time = given.get("--time")
     try:
         quoted = shlex.split(question)
     except ValueError:
