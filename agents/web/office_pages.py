@@ -17,7 +17,6 @@ from agents.nlp.tokens import language_of, one_line, seen
 from agents.web.decoding import MAX_NAME, Document, name_of, title_of
 from agents.web.formulas import formula
 from agents.web.html_tree import Behind, Element, drop, laid_out, put_text, renamed, styled
-from agents.web.table_rows import MAX_ROWS
 
 CHARTS = "its charts were not read"
 
@@ -352,24 +351,19 @@ def _merge_odf(table: Element) -> None:
     for row in list(table.iter("table-row")):
         for _ in range(times(row, "rows-repeated") - 1 if any(map(str.strip, row.itertext())) else 0):
             row.addnext(deepcopy(row))
-    rows = list(table.iter("table-row"))
     for cell in table.iterfind(".//table-header-rows/table-row/table-cell"):
         cell.tag = "th"
-    for row in rows[MAX_ROWS:]:
-        drop(row)
-    for row in rows[:MAX_ROWS]:
+    for row in table.iter("table-row"):
         at = 0
         cells = list(row.iterchildren("table-cell", "th", "covered-table-cell"))
         for cell in cells:
             number, wide = times(cell, "columns-repeated"), times(cell, "columns-spanned")
-            places = range(at, at + max(number, wide))
-            shown = sum(not any(hidden[place : place + 1]) for place in places) if hidden else len(places)
+            shown = sum(not any(hidden[place : place + 1]) for place in range(at, at + max(number, wide)))
             at += number
             if cell.tag == "covered-table-cell" or not shown or (cell is cells[-1] and len(cell) == 0):
                 drop(cell)
                 continue
-            if "number-columns-spanned" in cell.attrib or "number-rows-spanned" in cell.attrib:
-                cell.set("colspan", str(min(wide, shown)))
-                cell.set("rowspan", cell.get("number-rows-spanned", "1"))
+            cell.set("colspan", str(min(wide, shown)))
+            cell.set("rowspan", cell.get("number-rows-spanned", "1"))
             for _ in range(shown - 1 if number > 1 else 0):
                 cell.addnext(deepcopy(cell))

@@ -29,10 +29,8 @@ from agents.web.walls import EMPTY, wall_of, without_demands
 
 MAX_COLUMNS = 60  # columns from which a line is not read as a table: the parser takes seconds for thousands of them
 _FRONT_MATTER = re.compile(r"\A(?:---|\+\+\+)[ \t]*\n(.*?)\n(?:---|\.\.\.|\+\+\+)[ \t]*(?:\n|\Z)", re.S)
-_PAIR = re.compile(r"([A-Za-z][\w -]*?)\s*(?::(?:\s+(.*))?|=\s*(.*))$")
-_ENTRY = re.compile(r"\s*-\s+(.*)$")
+_FACT = re.compile(r"^([A-Za-z][\w -]*?)\s*[:=](?=\s|$)[ \t]*(.*(?:\n\s*-\s.*)*)", re.M)
 _FOOTNOTE = re.compile(r"^( {0,3})\[\^([\w-]+)\]:", re.M)
-_QUOTED = re.compile(r"([\"'])(.*)\1\s*(?:#.*)?$")
 _PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 
 
@@ -61,27 +59,12 @@ def read_markdown(text: str, fallback_title: str) -> Document:
     )
 
 
-def _unquoted(value: str) -> str:
-    value = value.strip()
-    if match := _QUOTED.fullmatch(value):
-        return match[2].replace('\\"', '"')
-    return value.split(" #")[0].strip()
-
-
 def front_matter(block: str) -> dict[str, str]:
     """Read lines of `key: value`; lists, in brackets or as lines of `- entry`, become one text with commas."""
     facts: dict[str, str] = {}
-    key = ""
-    for line in block.split("\n"):
-        entry = _ENTRY.match(line)
-        if entry and key:
-            facts[key] = ", ".join(filter(None, (facts[key], _unquoted(entry[1]))))
-        elif pair := _PAIR.match(line):
-            key = pair[1].strip().lower()
-            value = (pair[2] or pair[3] or "").strip()
-            if value.startswith("[") and value.endswith("]"):
-                value = ", ".join(_unquoted(one) for one in value[1:-1].split(","))
-            facts[key] = _unquoted(value)
+    for key, value in _FACT.findall(re.sub(r"(?m) #.*$", "", block)):
+        entries = (one.strip(" \t\"'") for one in re.split(r"(?:^|\n)\s*-\s+|,\s", value.strip().strip("[]")))
+        facts[key.lower()] = ", ".join(filter(None, entries))
     return facts
 
 

@@ -9,6 +9,7 @@ import tomllib
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
+from posixpath import normpath
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urljoin, urlsplit, urlunsplit
 
@@ -103,7 +104,7 @@ def canonical(url: str) -> str:
         return written
     if led := _LEADS_ON.fullmatch(f"{host}{parts.path}{'?' * bool(parts.query)}{parts.query}"):
         return canonical(unquote(led["target"]) if led["target"] else f"https://{led['plain'] or led['cached']}")
-    path = _INDEX.sub("/", _plain_path(_SESSION.sub("", parts.path)))
+    path = _INDEX.sub("/", normpath(f"/{_unescaped(_SESSION.sub('', parts.path)).lstrip('/')}"))
     work, path, query = _work(host, path, parts.query)
     host, path = work, path.rstrip("/") or "/"
     place = f"[{host}]" if ":" in host else host
@@ -174,16 +175,11 @@ def registrable_domain(host_or_url: str) -> str:
     It tells whose pages they are, by the Public Suffix List that the package `tld` carries. Lower case, international names
     in their ASCII form; a numeric address as it is; empty when there is no host.
     """
-    host = host_or_url.strip()
-    if "://" in host or host.startswith("//"):
-        try:
-            host = urlsplit(host).hostname or ""
-        except ValueError:
-            return ""
-    else:
-        host = re.split(r"[/?#]", host)[0].rpartition("@")[2]
-        host = host if host.count(":") > 1 else host.partition(":")[0]
-    host = _ascii(host.strip("[]"))
+    try:
+        host = urlsplit(host_or_url if "//" in host_or_url else f"//{host_or_url}").hostname or ""
+    except ValueError:
+        return ""
+    host = _ascii(host.strip())
     with suppress(ValueError):
         ipaddress.ip_address(host)
         return host
@@ -258,18 +254,6 @@ def _ascii(host: str) -> str:
     with suppress(UnicodeError):
         return host if host.isascii() else host.encode("idna").decode("ascii")
     return host
-
-
-def _plain_path(path: str) -> str:
-    """Escape what must be escaped and nothing else, and walk the dot segments."""
-    kept: list[str] = []
-    for segment in _unescaped(path).split("/")[1:]:
-        if segment == "..":
-            kept[-1:] = []
-        elif segment != ".":
-            kept.append(segment)
-    ends_in_folder = path.endswith(("/.", "/.."))
-    return "/" + "/".join(kept) + ("/" if ends_in_folder and kept else "")
 
 
 def _unescaped(text: str) -> str:
