@@ -122,9 +122,7 @@ def _slide(archive: zipfile.ZipFile, slide: Element, near: Mapping[str, str], wi
     for hidden in tree.xpath(".//cNvPr[@hidden='1']"):
         drop(hidden.getparent().getparent())
     for shape in list(tree):
-        place, size = shape.find(".//xfrm/off"), shape.find(".//xfrm/ext")
-        left = int(place.get("x", "0")) if place is not None else 0
-        wide = int(size.get("cx", "0")) if size is not None else 0
+        left, wide = (int(shape.xpath(f"string(.//xfrm/{what})") or 0) for what in ("off/@x", "ext/@cx"))
         if left >= width or left + wide < 0:
             drop(shape)
     layout = near.get("slideLayout", "")

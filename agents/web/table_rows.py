@@ -5,7 +5,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations_with_replacement, groupby, islice, pairwise, zip_longest
+from itertools import combinations_with_replacement, groupby, islice, zip_longest
 
 MAX_ROWS = 20_000  # rows of one table that are read
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d(?:\s*[/–-]\s*\d{2,4})?")
@@ -163,16 +163,9 @@ def _count_heads(rows: Sequence[Row], *, is_data: bool) -> int:
 
 
 def _first_row(rows: Sequence[Row]) -> int:
-    """Give the place of the row with which a table begins: the first that is as full as most of those below it.
-
-    A head over all columns but the first is a row of two.
-    """
-    filled = [sum(map(bool, row)) + (1 < len(row) == 1 + sum(map(bool, row[1:]))) for row in rows[: 4 * _HEAD_WITHIN]]
-    for at, (row, below) in enumerate(pairwise(rows[:_HEAD_WITHIN])):
-        filled[at] += row[:1] == [""] and None in row and bool(below[0])
-    if max(filled, default=0) < 2:
-        return 0
-    return next((at for at, count in enumerate(filled[:_HEAD_WITHIN]) if count > 1), 0)
+    """Give the place of the row with which a table begins: the first of several cells, or with all heads but the first."""
+    full = (sum(map(bool, row)) > 1 or 1 < len(row) == 1 + sum(map(bool, row[1:])) for row in rows[:_HEAD_WITHIN])
+    return next((at for at, is_full in enumerate(full) if is_full), 0)
 
 
 def stripes(cells: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
