@@ -17,7 +17,7 @@ from weakref import WeakSet
 
 from pydantic import Field, ValidationError
 
-from agents.contracts.contract import Brief, Query
+from agents.contracts.contract import Agreement, Brief, Query
 from agents.contracts.frozen import Frozen, Tier, TierOrigin, booked, digest
 from agents.contracts.plan import Leaf
 from agents.contracts.report import Commission, KeyedRequest
@@ -28,6 +28,7 @@ from agents.core.role import RoleAnswer
 from agents.core.settings import Settings, load
 from agents.core.time_policy import FLAT_PLANNING_SHARE, LEAST_RUN_S
 from agents.jobs.config import InUse
+from agents.jobs.contract_drafts import Whose, whose
 from agents.jobs.job import Job
 from agents.memory.knowledge import LOCAL_OWNER
 from agents.nlp.tokens import language_of
@@ -139,7 +140,8 @@ async def begin(team: Team, task: str, wish: RunOptions, owner: str, request: Ke
     total = wish.max_execution_time_s or team.settings.max_execution_time_s
     known = total or TIERS[wish.tier or "simple"].minutes * 60
     # What it began to search for is the job's: nothing is closed here.
-    asked = await _planned(team, context, text, wish, Deadline.within(FLAT_PLANNING_SHARE * known))
+    mine = whose(Agreement(memory=memory), text)
+    asked = await _planned(team, context, text, wish, Deadline.within(FLAT_PLANNING_SHARE * known), mine)
     drafted = asked.output
     distinct = {one.query.casefold(): flat_leaf(one.query, one.intent) for one in reversed(drafted.queries)}
     leaves = drafted.leaves or tuple([*distinct.values()][::-1][:MAX_QUERIES])
@@ -180,7 +182,7 @@ def limits_of(tier: Tier, wish: RunOptions, settings: Settings) -> RunLimits:
 
 
 async def _planned(
-    team: Team, context: RunContext, task: str, wish: RunOptions, until: Deadline
+    team: Team, context: RunContext, task: str, wish: RunOptions, until: Deadline, mine: Whose
 ) -> RoleAnswer[FlatPlan]:
     """Ask the flat planner; what asks for a few facts is planned without a model."""
     if asks_for_facts(task):
@@ -191,7 +193,7 @@ async def _planned(
     )  # fmt: skip
     most = min(FLAT_MIN_QUERIES, given.max_queries)
     begun = Begun(context, Setting(query=task, today=context.today), most, partial(_leaf_of, given))
-    if context.models[FLAT_PLANNER.name].reasons and (ahead := team.drafts.look_ahead(task)) is not None:
+    if context.models[FLAT_PLANNER.name].reasons and (ahead := team.drafts.look_ahead(mine)) is not None:
         context.look_ahead(ahead).allow()
     asked: RoleAnswer[FlatPlan] = await context.ask(FLAT_PLANNER, given, until, draft=begun.take)
     if asked.output.leaves == ():

@@ -29,7 +29,7 @@ from agents.core.settings import Settings, usable_models
 from agents.jobs.attempt import Clock, untraced
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.config import open_jobs
-from agents.jobs.contract_drafts import REMEMBERED, ContractDrafts, Settled
+from agents.jobs.contract_drafts import REMEMBERED, ContractDrafts, Settled, whose
 from agents.jobs.job import Job, JobSetup, Pauses
 from agents.jobs.tracing import Tracing
 from agents.llm.choose_models import bind, parts_of
@@ -240,7 +240,11 @@ class Team:
             DossierError: the manager gave no answer, or the planner none that could be used.
         """
         after, turn = await self.scope(scope, message, limit_s=limit_s, tier=tier)
-        if after.feasible and len(after.queries) == 1 and (ahead := self.drafts.looking.get(after.question)):
+        if (
+            after.feasible
+            and len(after.queries) == 1
+            and (ahead := self.drafts.looking.get(whose(after, after.question)))
+        ):
             ahead.allow()
         contract = await self.draft(after, tier=tier, challenge=challenge, limit_s=limit_s) if after.feasible else None
         return Settled(after, turn, contract)
@@ -363,7 +367,7 @@ class Team:
         """Set up what a job works with; after a restart anew."""
         brief, caps = self._agreed(commission)
         context = self.context(brief, steering, commission.contract.retrievers if commission.contract else ())
-        if (ahead := self.drafts.looking.pop(brief.question, None)) is not None:
+        if (ahead := self.drafts.looking.pop(whose(brief, brief.question), None)) is not None:
             context.look_ahead(ahead)
         # Caps bound the searches and sources of the whole run, not those of each leaf and round.
         handlers = bounded(self._handlers(context, brief), caps)

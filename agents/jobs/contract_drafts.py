@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from statistics import median
 
-from agents.contracts.contract import Brief, Contract, PaceSeen, Query, ScopingTurn
+from agents.contracts.contract import Agreement, Brief, Contract, PaceSeen, Query, ScopingTurn
 from agents.contracts.frozen import Spent, Tier, booked
 from agents.contracts.plan import Plan
 from agents.core.budget import Budget
@@ -35,6 +35,14 @@ REMEMBERED = 12  # earlier runs that forecasts are measured by
 OFFLINE_S = 15.0  # seconds of a run without a language model: a first guess
 
 
+Whose = tuple[object, ...]
+
+
+def whose(agreed: Agreement, question: str) -> Whose:
+    """Name a question and what it is planned with: what one user's files and memory gave to a plan is no other user's."""
+    return question, agreed.files, agreed.places, agreed.models, agreed.memory, agreed.known
+
+
 @dataclass(frozen=True)
 class Settled:
     """What came of a question: how the talk stands, and the contract where it is feasible."""
@@ -61,9 +69,9 @@ class ContractDrafts:
     """What earlier runs of this server's models took, newest last."""
 
     def __post_init__(self) -> None:
-        self._ahead: list[tuple[str, asyncio.Task[Contract]]] = []
-        self.looking: dict[str, LookAhead] = {}
-        """Searches begun for questions whose plan is being written, by question."""
+        self._ahead: list[tuple[Whose, asyncio.Task[Contract]]] = []
+        self.looking: dict[Whose, LookAhead] = {}
+        """Searches begun for questions whose plan is being written."""
 
     def begin(
         self, scope: ScopingState, text: str, tier: Tier | None, limit_s: float | None, *, authorized: bool = False
@@ -84,13 +92,13 @@ class ContractDrafts:
         }
         while len(self._ahead) >= MOST_AHEAD:
             self._ahead.pop(0)[1].cancel()
-        ahead = self.look_ahead(text) if authorized else None
+        ahead = self.look_ahead(whose(scope, text)) if authorized else None
         drafting = self.of_brief(self._brief(scope.model_copy(update=as_asked), tier), limit_s=limit_s, ahead=ahead)
         planning = asyncio.ensure_future(drafting)
-        self._ahead.append((text, planning))  # the same question may be asked by several at once
+        self._ahead.append((whose(scope, text), planning))  # the same question may be asked several times at once
         planning.add_done_callback(lambda done: done.cancelled() or done.exception())
 
-    def look_ahead(self, question: str) -> LookAhead | None:
+    def look_ahead(self, question: Whose) -> LookAhead | None:
         """Let the searches of a question begin while its plan is written, for the job that is started for it.
 
         None while another plan of the same question is: its job could not be told from this one's.
@@ -109,8 +117,8 @@ class ContractDrafts:
         self, scope: ScopingState, tier: Tier | None, *, challenge: bool, limit_s: float | None
     ) -> Contract:
         """Draft the contract of a talk that is ready: one plan per query, each held against the bounds by code."""
-        brief, begun = self._brief(scope, tier), [text for text, _ in self._ahead]
-        ahead = self._ahead.pop(begun.index(scope.question))[1] if scope.question in begun else None
+        brief, begun, mine = self._brief(scope, tier), [one for one, _ in self._ahead], whose(scope, scope.question)
+        ahead = self._ahead.pop(begun.index(mine))[1] if mine in begun else None
         unused: tuple[Spent, ...] = ()
         # What the talk has changed since is another question.
         first = sum(turn.speaker == "user" for turn in scope.turns) == 1

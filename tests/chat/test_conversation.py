@@ -118,6 +118,20 @@ async def test_the_plan_made_beside_the_manager_s_verdict_is_the_one_that_is_use
     assert len([one for one in talker.team.models["planner"].asked if one.role == "planner"]) == askers
 
 
+async def test_a_plan_that_is_made_with_what_one_user_knows_is_no_plan_of_another(tmp_path):
+    class Planner(Worker):
+        def __call__(self, request):
+            known = request.given.known or ("The Orvane line was closed on 10 days.",)
+            return super().__call__(request).model_copy(update={"claims": known})
+
+    team = scripted(tmp_path, *[turn(QUERY, ready=True)] * 2, planner=Planner()).team
+    await team.scope(ScopingState(memory="ann", known=("The Orvane line was closed on 12 days, says Ann.",)), QUESTION)
+
+    settled = await team.settle(ScopingState(memory="bob"), QUESTION)
+
+    assert [one.text for one in settled.contract.plans[0].claims] == ["The Orvane line was closed on 10 days."]
+
+
 @pytest.mark.parametrize(
     ("typed", "heard"),
     [
