@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sqlalchemy.dialects.sqlite.aiosqlite import AsyncAdapt_aiosqlite_connection
     from sqlalchemy.engine.interfaces import DBAPIConnection
 
-REVISION = "0006"
+REVISION = "0007"
 """That of the tables of `schema`, and of what is recorded in them; raised by hand when either changes."""
 _version = sa.Table("research_version", sa.MetaData(), sa.Column("version_num", sa.String(32), primary_key=True))
 

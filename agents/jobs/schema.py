@@ -82,8 +82,6 @@ events = sa.Table(
     _job(),
     sa.Column("seq", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("key", sa.Text, nullable=False),
-    sa.Column("seconds", sa.Float, nullable=False),
-    sa.Column("kind", sa.String(16), nullable=False),
     sa.Column("body", sa.Text, nullable=False),
     sa.Column("at", Moment, nullable=False),
     sa.UniqueConstraint("job_id", "key"),
@@ -96,7 +94,6 @@ steps = sa.Table(
     sa.Column("key", sa.Text, primary_key=True),
     sa.Column("attempt", sa.Integer, nullable=False),
     sa.Column("record", sa.Text, nullable=False),
-    sa.Column("at", Moment, nullable=False),
 )
 
 
@@ -152,7 +149,6 @@ workers = sa.Table(
     metadata,
     sa.Column("executor", sa.Text, primary_key=True),
     sa.Column("seen", Moment, nullable=False),
-    sa.Column("place", sa.Text, nullable=False, comment="host and process, for people"),
 )
 
 Row = Mapping[str, object]

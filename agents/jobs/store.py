@@ -312,9 +312,8 @@ class Store:
 
     # ---- workers
 
-    async def seen(self, executor: str, place: str) -> None:
-        insert = self.insert(tables.workers, ("executor",), "place", "seen")
-        await self.write(insert.values(executor=executor, place=place, seen=now()))
+    async def seen(self, executor: str) -> None:
+        await self.write(self.insert(tables.workers, ("executor",), "seen").values(executor=executor, seen=now()))
 
     async def living(self, dead_s: float) -> list[str]:
         """Name the workers that gave a sign of life within so many seconds."""
@@ -344,7 +343,7 @@ def _document(written: str | None) -> ReportDocument | None:
 async def insert_all(connection: AsyncConnection, store: Store, table: sa.Table, rows: Sequence[Row]) -> None:
     """Insert rows, those that are there already left alone; a step that was done anew takes the former one's place."""
     if rows:
-        changing = ("attempt", "record", "at") if table is tables.steps else ()
+        changing = ("attempt", "record") if table is tables.steps else ()
         held = [{name: value for name, value in row.items() if name in table.c} for row in rows]
         await connection.execute(store.insert(table, ("job_id", "key"), *changing), held)
 

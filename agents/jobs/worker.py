@@ -33,7 +33,6 @@ from agents.jobs import schema as tables
 from agents.jobs.attempt import ROOT, Attempt
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.changes import applied, changed
-from agents.jobs.config import this_process
 from agents.jobs.job import WRITING, Job, poorer
 from agents.jobs.register import OPEN, UNWIND_S, Register
 from agents.jobs.store import DONE, StoredCommand, now
@@ -412,7 +411,7 @@ class Worker:
             self._next_clean = self.clock() + self.policy.clean_s
             self.register.background(self._clean())
         if not self.store.database.sqlite:
-            await self.store.seen(self.config.executor, this_process())
+            await self.store.seen(self.config.executor)
             living = await self.store.living(self.policy.dead_s)
             for row in await self.store.lost(living):
                 log.warning("worker %s is gone; job %s is taken up again", row.executor, row.id)

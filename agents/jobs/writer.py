@@ -56,9 +56,8 @@ class Writer:
 
     def event(self, job_id: str, attempt: int, numbered: Numbered, stored: Callable[[], None]) -> None:
         """Write an event; `stored` is called once it is in the store, never where a later attempt has begun."""
-        row = {"job_id": job_id, "kind": numbered.event.kind, "body": numbered.model_dump_json(), "at": now()}
-        row |= {"attempt": attempt, **numbered.model_dump(include={"seq", "key", "seconds"})}
-        self._batch.rows.append((tables.events, row))
+        row = {"job_id": job_id, "attempt": attempt, "seq": numbered.seq, "key": numbered.key, "at": now()}
+        self._batch.rows.append((tables.events, row | {"body": numbered.model_dump_json()}))
         if isinstance(numbered.event, JobChanged):
             # What was found is on its way while the status says so: stages go with the status.
             told = numbered.event.model_dump(exclude={"kind", "note"})
@@ -73,7 +72,7 @@ class Writer:
 
     async def step(self, job_id: str, key: str, attempt: int, record: StepRecord) -> None:
         """Write a step's record; returns when it is stored, or `Fenced` where a later attempt has begun."""
-        row = {"job_id": job_id, "attempt": attempt, "key": key, "record": record.model_dump_json(), "at": now()}
+        row = {"job_id": job_id, "attempt": attempt, "key": key, "record": record.model_dump_json()}
         used = [{"job_id": job_id, "attempt": attempt, "hash": name} for name in sorted(hashes_in(record.value))]
         self._batch.rows += [(tables.steps, row), *((tables.text_uses, one) for one in used)]
         await self.flush()

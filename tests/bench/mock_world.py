@@ -131,9 +131,10 @@ def figures(
 def events_of(folder: Path) -> list[tuple[float, dict[str, Any]]]:
     """Read what happened from the run's own store."""
     store = sqlite3.connect(f"file:{folder / 'jobs.db'}?mode=ro", uri=True)
-    rows = store.execute("SELECT seconds, body FROM research_events ORDER BY seq").fetchall()
+    rows = store.execute("SELECT body FROM research_events ORDER BY seq").fetchall()
     store.close()
-    return [(seconds, json.loads(body)["event"]) for seconds, body in rows]
+    told = [json.loads(body) for (body,) in rows]
+    return [(one["seconds"], one["event"]) for one in told]
 
 
 def main() -> int:
