@@ -5,7 +5,7 @@ from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
-from agents.contracts.body import Block, Body, Heading, Paragraph, Sentence, Table, as_sentence, row_citation
+from agents.contracts.body import Block, Body, Heading, Paragraph, Sentence, Table, Words, as_sentence, row_citation
 from agents.nlp.tokens import content_words
 from agents.report.escaping import MAX_CITATIONS
 from agents.report.wording import states_no_fact
@@ -39,12 +39,19 @@ def _announces(block: Block) -> bool:
     return len(sentences) == 1 and not sentences[0].facts and sentences[0].text.rstrip("* ").endswith((":", "："))
 
 
+def _is_prose(block: Block, following: Block) -> bool:
+    """Tell a paragraph behind a line that is no heading of its own: what such a line announces is a list or a table."""
+    inline = block.sentences[0].inline if isinstance(block, Paragraph) else ()
+    styled = any(isinstance(one, Words) and one.style for one in inline)
+    return _announces(following) or (isinstance(following, Paragraph) and not styled)
+
+
 def without_announcements(whole: Iterable[Block | None]) -> tuple[Block, ...]:
     """Leave out what only announces something that was left out (None), or never written."""
     blocks: list[Block] = []
     gone = True
     for block in reversed([*whole]):
-        announces_nothing = block is not None and gone and _announces(block)
+        announces_nothing = block is not None and _announces(block) and (gone or _is_prose(block, blocks[0]))
         if block is not None and not announces_nothing:
             blocks.insert(0, block)
         gone = block is None or announces_nothing or isinstance(block, Heading)

@@ -63,7 +63,7 @@ def test_a_sentence_is_unchecked_uncited_or_exempt():
     assert verdicts["It closed on twelve days, they say."] == "unchecked"
     assert verdicts["one"] == "uncited"
     assert verdicts["Two sources agree on this."] is None
-    assert verdicts["Taken together:"] is None
+    assert "Taken together:" not in verdicts  # it announces nothing: prose follows
     assert verdicts["The limit. Is 18."] == "unchecked"
 
 
@@ -130,6 +130,21 @@ def test_the_section_that_is_the_summary_leaves_nothing_of_itself_below():
     )
 
     assert headings(document)[:2] == ["## References", "## Methodology"]
+
+
+def test_a_line_that_announces_a_list_and_has_prose_behind_it_is_left_out():
+    said = f"The facts give two things:\n\n1. Freight moved by road.[#{world.F4.id}]"
+    roads = world.ROADS.model_copy(
+        update={"markdown": f"Two more things:\n\n- One.[#{world.F4.id}]\n- Two.[#{world.F4.id}]"}
+    )
+    top = world.TOP.model_copy(update={"children": (roads,), "status": "done"})
+
+    document = world.document(
+        findings=(top,), frame=Frame(title="T", summary=said, insight="", conclusion="", open_questions=())
+    )
+
+    assert "two things:" not in document.markdown
+    assert "Two more things:" in document.markdown
 
 
 def test_insight_and_conclusion_do_not_say_the_summary_again():
