@@ -33,7 +33,6 @@ from agents.offline.questions import asks_for_facts, parts_of, points
 from agents.offline.terms import names
 from agents.report.carriers import Carrier, Carriers
 from agents.report.parse_body import parse
-from agents.report.write_markdown import markdown_of
 
 In = TypeVar("In", bound=Frozen)
 Out = TypeVar("Out", bound=Frozen)
@@ -248,35 +247,15 @@ def _read(markdown: str, facts: tuple[NumberedFact, ...]) -> Body:
 
 
 def _carried(markdown: str, given: Writing) -> Body:
-    """Leave the sentences that facts carry, with their marks."""
+    """Leave the sentences that facts carry, with their marks: small models forget them, and code puts them in afterwards."""
     shown = (Carrier(str(fact.number), fact.statement, fact.quote, fact.source, fact.source) for fact in given.facts)
     asked = (given.title, given.objective, *given.questions) if isinstance(given, SectionInput) else ()
     return Carriers(shown, given.language).settle(_read(markdown, given.facts), asked)
 
 
-def _carried_only(markdown: str, given: Writing) -> str:
-    """Of prose that cites nothing, leave the sentences that facts carry, with their marks; of any other, all.
-
-    A small model forgets the marks, and writes on where its facts end: what code finds carried counts, the rest does not.
-    """
-    left = Body(blocks=()) if _read(markdown, given.facts).facts() else _carried(markdown, given)
-    marked = markdown_of(left, lambda sentence: "".join(f"[f{number}]" for number in sentence.facts))
-    return marked if left.facts() else markdown
-
-
-def carried_section(given: SectionInput, section: Section) -> Section:
-    """Put the marks in that a writer forgot altogether."""
-    return Section(markdown=_carried_only(section.markdown, given))
-
-
-def carried_summary(given: FrameInput, frame: Frame) -> Frame:
-    """The same for a summary."""
-    return frame.model_copy(update={"summary": _carried_only(frame.summary, given)})
-
-
 SECTION_WRITER = Role(
     name="synthesizer", prompt="synthesizer_section", takes=SectionInput, gives=Section, checks=(cites_its_facts,),
-    mend=carried_section, max_output_tokens=450, may_shrink=True, prose="markdown",
+    max_output_tokens=450, may_shrink=True, prose="markdown",
 )  # fmt: skip
 """A leaf's facts in, its section of the report out."""
 
@@ -288,7 +267,7 @@ LEAD_WRITER = Role(
 
 FRAME_WRITER = Role(
     name="synthesizer", prompt="synthesizer_frame", takes=FrameInput, gives=Frame, checks=(cites_its_facts,),
-    mend=carried_summary, max_output_tokens=1200, may_shrink=True,
+    max_output_tokens=1200, may_shrink=True,
 )  # fmt: skip
 """All sections in; title, summary, insight across them and conclusion out."""
 

@@ -6,12 +6,12 @@ import re
 import pytest
 
 from agents.contracts.contract import Brief, PaceSeen, Query, ScopingInput, ScopingTurn, UnheardQuery, UnheardTurn
-from agents.contracts.fact import Extraction, ExtractionInput, NumberedSentence, PointedFact, ShownSource
+from agents.contracts.fact import Extraction, ExtractionInput, Fact, NumberedSentence, PointedFact, ShownSource
 from agents.contracts.finding import Frame, FrameInput, NumberedFact, Section, SectionInput
 from agents.contracts.frozen import digest
 from agents.contracts.plan import PlanningInput, ReflectionResponse
 from agents.contracts.report import Actual
-from agents.contracts.sources import CorpusSurvey, Source
+from agents.contracts.sources import CorpusSurvey, Source, SourceCard
 from agents.contracts.verification import Challenge, StanceInput
 from agents.core.budget import Usage
 from agents.core.events import RoleAsked
@@ -27,7 +27,8 @@ from agents.research.planning.drafting import plan_of
 from agents.research.planning.freeze_contract import MODES, Means, make_contract
 from agents.research.reading.answering import Told, beside_the_point
 from agents.research.reading.hold_extraction import SourceExcerpt, held_against
-from agents.roles import carried_section, settled
+from agents.research.writing.sections import Numbering
+from agents.roles import settled
 from agents.verify.checks import misplaced, mixes
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF as FERRY
@@ -603,22 +604,29 @@ EXIES, DIABLO = (
 )  # fmt: skip
 
 
-def written(markdown):
-    given = SectionInput(
-        query=QUESTION, title="Bands", objective=QUESTION, questions=(QUESTION,), facts=(EXIES, DIABLO),
-        language="en", query_type="other", today="2026-11-28",
+def written(markdown, shown=(EXIES, DIABLO), asked=()):
+    facts = tuple(
+        Fact(
+            id=f"f{one.number}", source_id=f"s{one.number}", statement=one.statement, quote=one.quote, start=0,
+            end=len(one.quote), confidence=0.9,
+        )
+        for one in shown
     )  # fmt: skip
-    return carried_section(given, Section(markdown=markdown)).markdown
+    cards = tuple(
+        SourceCard(
+            id=f"s{one.number}", url=f"https://{one.number}.example/", title=one.source, kind="web", text_hash="a"
+        )
+        for one in shown
+    )
+    return Numbering(facts, cards).to_ids(markdown, asked)
 
 
 def test_of_prose_without_a_mark_what_facts_carry_stays_with_its_marks_and_the_rest_goes():
     said = "The Exies were formed in 1997, while Circus Diablo was formed in early 2006."
-    assert written(f"{said}\n\nThe Exies' lineup included Billy Morrison.") == f"{said}[f1][f2]"
+    assert written(f"{said}\n\nThe Exies' lineup included Billy Morrison.") == f"{said}[#f1][#f2]"
     assert written("The Exies was formed in 2006 by Billy Morrison. Circus Diablo was formed in early 2006.") == (
-        "Circus Diablo was formed in early 2006.[f2]"
+        "Circus Diablo was formed in early 2006.[#f2]"
     )
-    marked = "They are bands.[f1] So much for that."
-    assert written(marked) == marked, "a writer who cites is checked as ever"
 
 
 @pytest.mark.parametrize(
@@ -678,11 +686,7 @@ ALEXANDRIA = NumberedFact(
     ],
 )  # fmt: skip
 def test_what_goes_on_about_the_thing_before_it_is_not_carried_by_words_on_another(first, second, stays):
-    given = SectionInput(
-        query="q", title="Airports", objective="o", questions=("Where are they?",), facts=(WATERTOWN, ALEXANDRIA)
-    )
-
-    prose = carried_section(given, Section(markdown=f"{first} {second}")).markdown
+    prose = written(f"{first} {second}", (WATERTOWN, ALEXANDRIA))
 
     assert (second in prose) is stays
 
@@ -698,12 +702,11 @@ def test_he_is_nobody_whose_names_stand_apart_in_the_source():
 
 def test_a_writer_that_copies_what_its_section_must_settle_has_said_nothing():
     title = "England Authority: the airport"
-    given = SectionInput(query="q", title=title, objective="o", questions=(title,), facts=(ALEXANDRIA,))
     said = "The airport is operated by the England Authority."
 
-    prose = carried_section(given, Section(markdown=f"It must settle:\n\n{title}\n\n{said}")).markdown
+    prose = written(f"It must settle:\n\n{title}\n\n{said}", (ALEXANDRIA,), (title,))
 
-    assert prose == f"{said}[f2]"
+    assert prose == f"{said}[#f2]"
 
 
 async def test_prose_that_runs_on_to_its_limit_and_cites_nothing_is_not_asked_for_again(bench):
