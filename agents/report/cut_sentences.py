@@ -211,33 +211,26 @@ def sentences(glyphs: Sequence[Glyph], *, whole: bool = False) -> tuple[Sentence
     return tuple(out)
 
 
-def _spans(glyphs: Sequence[Glyph]) -> Iterator[tuple[int, int]]:
+def _spans(glyphs: Sequence[Glyph]) -> list[tuple[int, int]]:
     """Find the sentences; never cut inside code, a formula, a link or a quotation, and always at a forced line break."""
-    start = 0
-    for broken, group in groupby(glyphs, key=lambda glyph: glyph.char == "\n"):
-        size = len(list(group))
-        if not broken:
-            yield from _of_line(glyphs[start : start + size], start)
-        start += size
-
-
-def _of_line(glyphs: Sequence[Glyph], offset: int) -> list[tuple[int, int]]:
     text = text_of(glyphs)
     letters = ["/" if char == "|" else " " if char == "\t" else char for char in text]
     for at, glyph in enumerate(glyphs):
-        if glyph.address or glyph.formula or "code" in glyph.style:
+        if glyph.address or glyph.formula or ("code" in glyph.style and glyph.char != "\n"):
             letters[at] = "x"
     for match in _QUOTED.finditer(text):
         # The last character of a quotation and its closing mark stay: they may end the sentence around it.
         letters[match.start() + 1 : match.end() - 2] = "x" * max(0, len(match[0]) - 3)
     masked = "".join(letters)
     found: list[tuple[int, int]] = []
-    for span in spans(masked):
-        has_words = any(letter.isalnum() for letter in masked[span.start : span.end])
-        if found and (not has_words or not _STOP.search(masked[: found[-1][1] - offset])):
-            found[-1] = (found[-1][0], span.end + offset)
-        else:
-            found.append((span.start + offset, span.end + offset))
+    for line in re.finditer(r"[^\n]+", masked):
+        ended = True
+        for span in spans(line[0]):
+            start, end = line.start() + span.start, line.start() + span.end
+            if not ended or (found and found[-1][1] > line.start() and not any(map(str.isalnum, masked[start:end]))):
+                start = found.pop()[0]
+            found.append((start, end))
+            ended = bool(_STOP.search(line[0][: span.end]))
     return found
 
 
