@@ -153,9 +153,8 @@ class Making:
         """List every failure that was survived, each once, that of a model in whose place another one answered included."""
         counter = (node for top in self.outcome.counter for node in top.walk())
         found = [*self.outcome.problems, *(one for node in (*self.nodes, *counter) for one in node.problems)]
-        for one in self.actual.stand_ins:
-            said = f"{one.stood_in_for}: {one.because}"
-            found.append(Problem(where="job", type="ModelError", message=said, retryable=True))
+        replaced = (f"{one.stood_in_for}: {one.because}" for one in self.actual.stand_ins)
+        found += [Problem(where="job", type="ModelError", message=said, retryable=True) for said in replaced]
         return tuple(dict.fromkeys(found))
 
     def stand_ins(self) -> tuple[str, ...]:
@@ -182,12 +181,8 @@ class Making:
             "cost": words.unknown if actual.cost_usd is None else money(actual.cost_usd, words),
             "parts": str(sum(part.role == "leaf" for part in self.nodes)),
         }
-        expected = {line.name: line for line in data.forecast.lines} if data.forecast else {}
-        forecasts = {key: expected[name] for key, name in _FORECAST.items() if name in expected}
-        rows = [
-            (words.figures[key], _range(forecasts[key], words) if key in forecasts else "–", value)
-            for key, value in values.items()
-        ]
+        expected = {line.name: _range(line, words) for line in (data.forecast.lines if data.forecast else ())}
+        rows = ((words.figures[key], expected.get(_FORECAST.get(key, ""), "–"), value) for key, value in values.items())
         return table((words.figure, words.forecast, words.actual), ("", "right", "right"), rows)
 
     # ---- claims and checks
