@@ -18,9 +18,7 @@ _MOST_LAYERS = 4  # of them
 _SPECK = 1.5  # points of a letter that nobody can read
 _NEAR = 16  # of 255, what parts a colour from the one that it lies on; thin letters are drawn paler than they are
 _MOST_PIXELS = 12_000_000  # of a page that is drawn: one a point for all but posters and plans
-_BOX = 6  # parts of a rectangle
 _BAR = 2.5  # points of height of a line
-_MOST_PARTS = 400  # of a path that is looked through for lines; maps and charts have thousands
 _MOST_RULES = 4_000
 _MAX_DEPTH = 4
 _RAISED = 0.22  # of the size, how far above the baseline a figure of a font's own raised ones begins
@@ -49,13 +47,14 @@ class Look:
     """
 
     def __init__(self, page: pypdfium2.PdfPage, text_page: pypdfium2.PdfTextPage) -> None:
-        self._page, self._text_page = page, text_page
+        self._page, self.text_page = page, text_page
         self._edges: Box = page.get_bbox()
         self._known: dict[int, _Ink] = {}
         self._texts: dict[int, tuple[raw.FPDF_PAGEOBJECT, Box, int]] = {}
         """Letters that are drawn together, by their address: with the place that they take, and their layer."""
         self._taken: list[set[tuple[int, int]]] = [set()]
-        self._pictured = 0.0  # square points of pictures
+        self.pictured = 0.0
+        """Square points of pictures."""
         self.bars: list[Rule] = []
         """All level lines."""
         self._look_through()
@@ -68,7 +67,7 @@ class Look:
         ink = self._of(at)
         if (letter.isalnum() or letter == "+") and ink.size:
             edges = [ctypes.c_double() for _ in range(4)]
-            raw.FPDFText_GetCharBox(self._text_page, at, edges[0], edges[1], edges[2], edges[3])
+            raw.FPDFText_GetCharBox(self.text_page, at, edges[0], edges[1], edges[2], edges[3])
             low, high = ((edges[n].value - ink.baseline) / ink.size for n in (2, 3))
             if high - low < _LOW and (low > _RAISED or (low < _LOWERED and letter.isdigit())):
                 return 0.6 * ink.size, ink.baseline + (0.35 if low > 0 else -0.15) * ink.size
@@ -85,7 +84,7 @@ class Look:
         """
         if word.top - word.bottom < _SPECK or self.is_struck(word):
             return False
-        thing = raw.FPDFText_GetTextObject(self._text_page, at)
+        thing = raw.FPDFText_GetTextObject(self.text_page, at)
         _, _, layer = self._texts.get(_address(thing), (None, None, 0))
         return self._is_drawn((word.left, word.bottom, word.right, word.top), layer) or self._is_scan
 
@@ -93,7 +92,7 @@ class Look:
     def _is_scan(self) -> bool:
         """Tell a page that is a picture, with letters below it or without ink on it."""
         left, bottom, right, top = self._edges
-        is_picture = self._pictured >= 0.5 * (right - left) * (top - bottom)
+        is_picture = self.pictured >= 0.5 * (right - left) * (top - bottom)
         return is_picture and 2 * sum(self._is_drawn(box, layer) for _, box, layer in self._texts.values()) < len(
             self._texts
         )
@@ -130,13 +129,13 @@ class Look:
         return False
 
     def _of(self, at: int) -> _Ink:
-        thing = raw.FPDFText_GetTextObject(self._text_page, at)
+        thing = raw.FPDFText_GetTextObject(self.text_page, at)
         address = _address(thing) or -at
         if address not in self._known:
             matrix, across, up = raw.FS_MATRIX(), ctypes.c_double(), ctypes.c_double()
-            raw.FPDFText_GetMatrix(self._text_page, at, matrix)
-            raw.FPDFText_GetCharOrigin(self._text_page, at, across, up)
-            size = raw.FPDFText_GetFontSize(self._text_page, at) * hypot(matrix.c, matrix.d)
+            raw.FPDFText_GetMatrix(self.text_page, at, matrix)
+            raw.FPDFText_GetCharOrigin(self.text_page, at, across, up)
+            size = raw.FPDFText_GetFontSize(self.text_page, at) * hypot(matrix.c, matrix.d)
             font = raw.FPDFTextObj_GetFont(thing) if thing else None
             number = ctypes.addressof(font.contents) if font else 0
             self._known[address] = _Ink(round(size, 2), round(up.value, 2), number)
@@ -153,9 +152,9 @@ class Look:
             if kind == raw.FPDF_PAGEOBJ_TEXT:
                 self._texts[_address(thing)] = thing, box, self._layer(box)
             elif kind == raw.FPDF_PAGEOBJ_IMAGE:
-                self._pictured += (box[2] - box[0]) * (box[3] - box[1])
-            elif kind == raw.FPDF_PAGEOBJ_PATH:
-                self._rule(thing, moved, min(right - left, top - bottom))
+                self.pictured += (box[2] - box[0]) * (box[3] - box[1])
+            elif kind == raw.FPDF_PAGEOBJ_PATH and box[3] - box[1] < _BAR and len(self.bars) < _MOST_RULES:
+                self.bars.append(((box[1] + box[3]) / 2, box[0], box[2]))
 
     def _layer(self, box: Box) -> int:
         """Give the first layer in which nothing else takes the place of letters yet."""
@@ -166,24 +165,6 @@ class Look:
         self._taken += [set()] * (layer == len(self._taken))
         self._taken[layer] |= places
         return layer
-
-    def _rule(self, thing: raw.FPDF_PAGEOBJECT, moved: PdfMatrix | None, size: float) -> None:
-        """Note the level lines of a path."""
-        count, filled, stroked = raw.FPDFPath_CountSegments(thing), ctypes.c_int(), ctypes.c_int()
-        raw.FPDFPath_GetDrawMode(thing, filled, stroked)
-        if filled.value and not stroked.value and count <= _BOX and size > _BAR:
-            return  # the ground of a cell, or of a whole row
-        if not 1 < count <= _MOST_PARTS or len(self.bars) > _MOST_RULES:
-            return
-        matrix, across, up, before = _matrix_of(thing, moved), ctypes.c_float(), ctypes.c_float(), (0.0, 0.0)
-        for n in range(count):
-            segment = raw.FPDFPath_GetPathSegment(thing, n)
-            raw.FPDFPathSegment_GetPoint(segment, across, up)
-            point = matrix.on_point(across.value, up.value)
-            (left, right), (low, high) = (sorted(pair) for pair in zip(before, point, strict=True))
-            if raw.FPDFPathSegment_GetType(segment) == raw.FPDF_SEGMENT_LINETO and high - low < _BAR:
-                self.bars.append((low, left, right))
-            before = point
 
 
 def _address(thing: raw.FPDF_PAGEOBJECT) -> int:

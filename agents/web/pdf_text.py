@@ -72,10 +72,10 @@ def read_pdf(body: bytes, url: str) -> Document:
             break
         try:
             page = pdf[number - 1]
-            words = list(_words(page))
+            look = Look(page, page.get_textpage())
+            words = with_fields(_words(look), page)
             letters = sum(len(word.text) for word in words)
-            pictured = page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=3)
-            has_picture = letters < _FEW and next(iter(pictured), None) is not None
+            has_picture = letters < _FEW and look.pictured > 0
             widths.append(page.get_width())
         except pypdfium2.PdfiumError:
             words, letters, has_picture, failed = [], 0, False, failed + 1
@@ -123,11 +123,10 @@ def read_pdf(body: bytes, url: str) -> Document:
     )
 
 
-def _words(page: pypdfium2.PdfPage) -> Iterator[Word]:
-    """Give the words of a page that a reader sees, in the order in which it draws them, with what its forms hold."""
+def _words(look: Look) -> list[Word]:
+    """Give the words of a page that a reader sees, in the order in which it draws them."""
     found: list[Word] = []
-    look = Look(page, text_page := page.get_textpage())
-    for word in _with_fractions(list(_drawn(text_page, look)), look):
+    for word in _with_fractions(list(_drawn(look.text_page, look)), look):
         before = found[-1] if found else None
         # A letter as high as several lines begins the text.
         if before and len(before.text) == 1 and before.text.isupper() and before.size > _INITIAL * word.size > 0:
@@ -143,7 +142,7 @@ def _words(page: pypdfium2.PdfPage) -> Iterator[Word]:
         if before and before.ends_line and _goes_on(before, word):
             found[-1] = replace(before, ends_line=False)
         found.append(word)
-    yield from with_fields(found, page)
+    return found
 
 
 def _drawn(text_page: pypdfium2.PdfTextPage, look: Look) -> Iterator[Word]:
