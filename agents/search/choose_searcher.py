@@ -26,17 +26,16 @@ from agents.web.guard import AllowedHosts
 
 PROVIDERS: dict[str, Service] = {**WEB, **PAPERS}
 NAMES = (*PROVIDERS, "web", "academic", "library")  # what RETRIEVER may name
-KEY_VARIABLES = tuple(dict.fromkeys(entry.key_variable for entry in PROVIDERS.values() if entry.key_variable))
-"""Variables that `keys` of `choose` may hold."""
-BASE_VARIABLES = tuple(entry.base_variable for name, entry in PROVIDERS.items() if name != "ddgs")
-"""Variables that `bases` of `choose` may hold."""
+VARIABLES = tuple(
+    dict.fromkeys(one for entry in PROVIDERS.values() for one in (entry.key_variable, entry.base_variable) if one)
+)
+"""Keys and addresses that `values` of `choose` may hold, by their variables."""
 
 
 def choose(
     names: Sequence[str],
     *,
-    keys: Mapping[str, str],
-    bases: Mapping[str, str],
+    values: Mapping[str, str],
     pages: WebPages,
     library: Searcher | None = None,
     sample: Searcher | None = None,
@@ -51,18 +50,19 @@ def choose(
         if library is None and sample is None:
             raise ConfigError("RETRIEVER names library, and there is no library.")
         return Chain((), None, library, sample=sample)
-    values = {**keys, **bases}
     shared = Access(retry=retry, cache=PageCache())
 
     def made(name: str, *, keyed: bool = True) -> Provider:
         entry = PROVIDERS[name]
-        key = keys.get(entry.key_variable, "").strip() if keyed else ""
-        base = bases.get(entry.base_variable, "").strip()
+        key = values.get(entry.key_variable, "").strip() if keyed else ""
+        base = values.get(entry.base_variable, "").strip()
         access = replace(shared, key=SecretStr(key) if key else None, base=base)
         return KINDS.get(name, Provider)(entry, access)
 
     if not names:
-        chosen = [made(name) for name in ("tavily", "firecrawl") if keys.get(PROVIDERS[name].key_variable, "").strip()]
+        chosen = [
+            made(name) for name in ("tavily", "firecrawl") if values.get(PROVIDERS[name].key_variable, "").strip()
+        ]
         behind = [made("tavily", keyed=False), *([made("ddgs")] if web_providers.installed() else [])]
         sample = None if library or chosen else sample
         return Chain([*chosen, *behind], pages, library, sample=sample, by_default=not chosen)
@@ -115,8 +115,7 @@ def open_sources(settings: Settings) -> tuple[Chain, bool, Fetcher]:
     fetcher = Fetcher(AllowedHosts.parse(settings.allow_private_hosts))
     searcher = choose(
         settings.retriever,
-        keys=search_values(KEY_VARIABLES),
-        bases=search_values(BASE_VARIABLES),
+        values=search_values(VARIABLES),
         pages=WebPages(fetcher),
         library=None if sample else library,
         sample=library if sample else None,

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
+from pathlib import PurePosixPath
 from urllib.parse import quote
 
 from agents.contracts.frozen import Said
@@ -102,18 +103,14 @@ def plain_name(name: str) -> str:
     shown = " ".join(filter(None, words)) or "file"
     if len(shown) <= NAME_LENGTH:
         return shown
-    stem, dot, ending = shown.rpartition(".")
-    if not dot or len(ending) > 10:
-        return f"{shown[: NAME_LENGTH - 1]}…"
-    return f"{stem[: NAME_LENGTH - len(ending) - 2]}….{ending}"
+    path = PurePosixPath(shown)
+    return f"{path.stem[: NAME_LENGTH - 11]}…{path.suffix[:10]}"
 
 
 def _told_apart(file: OwnFile, others: Sequence[OwnFile]) -> OwnFile:
     """Give a file a name that no other one of the chat has."""
-    taken = {other.name for other in others}
-    stem, dot, ending = file.name.rpartition(".")
-    form = f"{stem} ({{}}).{ending}" if dot and stem else f"{file.name} ({{}})"
-    names = (file.name, *(form.replace("{}", str(number)) for number in range(2, len(taken) + 2)))
+    taken, path = {other.name for other in others}, PurePosixPath(file.name)
+    names = (file.name, *(f"{path.stem} ({number}){path.suffix}" for number in range(2, len(taken) + 2)))
     return file.model_copy(update={"name": next(name for name in names if name not in taken)})
 
 

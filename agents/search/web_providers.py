@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from types import ModuleType
 
 from agents.contracts.sources import Hit
-from agents.search.provider import Access, Call, Provider, ProviderHit, Service, usual
+from agents.search.provider import Call, Provider, ProviderHit, Service, usual
 from agents.search.scope_filter import ProviderQuery, bare_domain, whole_day
 from agents.search.tavily import Tavily
 from agents.web.url_key import canonical, same_site
@@ -159,18 +159,11 @@ def installed() -> bool:
 class Ddgs(Provider):
     """Keyless web search by a package."""
 
-    def __init__(
-        self,
-        service: Service = WEB["ddgs"],
-        access: Access = Access(),
-        load: Callable[[str], ModuleType] = import_module,
-    ) -> None:
-        super().__init__(service, access)
-        self._load = load
+    load: Callable[[str], ModuleType] = staticmethod(import_module)
 
     async def _ask(self, asked: ProviderQuery, seconds: float) -> list[ProviderHit]:
         try:
-            package, errors = await asyncio.to_thread(lambda: [*map(self._load, ("ddgs", "ddgs.exceptions"))])
+            package, errors = await asyncio.to_thread(lambda: [*map(self.load, ("ddgs", "ddgs.exceptions"))])
         except ImportError:
             raise self._failure("nonsense", MISSING) from None
         # Every failure of its engines is this one class or below it, an empty list of results as well.

@@ -21,6 +21,7 @@ from agents.search.pages import source_of
 from agents.search.provider import Access
 from agents.search.scope_filter import enforced, fuse, in_range, keywords, prepared, shortened, whole_day, within
 from agents.search.searcher import REST_S, CircuitBreaker, SearchFailed
+from agents.search.web_providers import WEB as SERVICES
 from agents.search.web_providers import Ddgs
 from agents.web.decoding import Document
 from tests.scripted_search import ScriptedSearcher
@@ -601,11 +602,17 @@ def package(script: Sequence[Any]) -> Any:
     return modules.__getitem__
 
 
+def keyless_package(load: Any) -> Ddgs:
+    made = Ddgs(SERVICES["ddgs"], Access(retry=RetryPolicy(sleep=no_wait)))
+    made.load = load
+    return made
+
+
 async def test_an_exception_that_means_an_empty_list_is_no_failure():
     script = json.loads((CASES / "C15" / "provider_script.json").read_text("utf-8"))
     row = next(row for row in script if row["name"] == "exception_no_results")
     loaded = package([DDGSException(step["raises"]) for step in row["sequence"]])
-    chain = Chain([Ddgs(load=loaded)], Pages())
+    chain = Chain([keyless_package(loaded)], Pages())
 
     for _ in row["sequence"]:
         looked = await chain.search(QUERY)
@@ -615,7 +622,7 @@ async def test_an_exception_that_means_an_empty_list_is_no_failure():
 async def test_other_exceptions_of_the_keyless_package_are_failures():
     loaded = package([DDGSException("Ratelimit"), [{"href": WEB, "title": "A", "body": "b"}, "oops"]])
 
-    result = await Ddgs(access=Access(retry=RetryPolicy(sleep=no_wait)), load=loaded).search(QUERY)
+    result = await keyless_package(loaded).search(QUERY)
 
     assert urls(result) == [WEB]
 
@@ -625,7 +632,7 @@ async def test_a_keyless_package_that_is_missing_says_so():
         raise ImportError("no")
 
     with pytest.raises(SearchFailed, match="pip install ddgs"):
-        await Ddgs(load=missing).search(QUERY)
+        await keyless_package(missing).search(QUERY)
 
 
 # ---- choosing
@@ -635,7 +642,7 @@ def chosen(
     names: str = "", *, keys: dict[str, str] | None = None, bases: dict[str, str] | None = None, **more: Any
 ) -> Any:
     listed = tuple(filter(None, names.split(",")))
-    return choose(listed, keys=keys or {}, bases=bases or {}, pages=Pages(), **more)
+    return choose(listed, values={**(keys or {}), **(bases or {})}, pages=Pages(), **more)
 
 
 @pytest.mark.parametrize(
