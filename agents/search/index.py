@@ -14,14 +14,12 @@ from typing import NamedTuple
 
 from agents.contracts.frozen import Said, digest
 from agents.contracts.sources import DocumentNote, Hit, SearchQuery, SearchResult, Source
-from agents.core.errors import ConfigError
 from agents.nlp.lang import spans
 from agents.nlp.meaning import meaning
 from agents.nlp.similarity import closeness, direction, fingerprint
 from agents.nlp.tokens import content_words, language_of, segmented
 from agents.search.telling_terms import Phrase, phrases, telling
 
-APPLICATION = 0x446F7369  # written into the file, so that a database of something else is never taken for an index
 LAYOUT = 7  # raised when the tables, or what is written into them, change
 NAMED = 1.5  # what a document gains that a search names
 PASSAGE = 5  # sentences of a passage; the last one is the first of the next
@@ -78,8 +76,7 @@ class Passage(NamedTuple):
 class Index:
     """The documents and passages of one index file, or of none: then it is gone with its process.
 
-    Not for several threads at once. A file that is a database of something else is a `ConfigError`; one that cannot be read
-    or written is a `sqlite3.Error` of every method.
+    Not for several threads at once. A file that cannot be read or written is a `sqlite3.Error` of every method.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -253,22 +250,17 @@ def _opened(path: Path) -> sqlite3.Connection:
     """Open the index, or begin a new one when the file is of another layout or damaged."""
     try:
         db = _connected(path)
-        (application,), (layout,) = (
-            db.execute(f"pragma {name}").fetchone() for name in ("application_id", "user_version")
-        )
-        if (application, layout) == (APPLICATION, LAYOUT):
+        if db.execute("pragma user_version").fetchone()[0] == LAYOUT:
             return db
-        is_other = application != APPLICATION and db.execute("select count(*) from sqlite_master").fetchone()[0]
         db.close()
-        if is_other:
-            raise ConfigError(f"{path} is a database of something else; give the index a file of its own.")
-    except sqlite3.DatabaseError as error:
-        if isinstance(error, sqlite3.OperationalError):
-            raise
+    except sqlite3.OperationalError:  # it is locked, or the disk is full
+        raise
+    except sqlite3.DatabaseError:  # it is damaged
+        pass
     for leftover in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
         leftover.unlink(missing_ok=True)
     db = _connected(path)
-    db.executescript(f"{_TABLES} pragma application_id = {APPLICATION}; pragma user_version = {LAYOUT};")
+    db.executescript(f"{_TABLES} pragma user_version = {LAYOUT};")
     return db
 
 

@@ -53,7 +53,25 @@ _TEXTS = {".md", ".markdown", ".txt", ".text", ".html", ".htm", ".csv", ".tsv", 
 _T = TypeVar("_T")
 
 
-class Library:
+class IndexedDocuments:
+    """Documents that are searched by their index, whichever way that is kept."""
+
+    name: str
+
+    async def search(self, query: SearchQuery, deadline_s: float | None = None) -> SearchResult:
+        """Find documents by the words of the query. Its domains do not apply; dates do, where a document has one."""
+        return await self._work(lambda index: index.search(query, self.name), deadline_s)
+
+    async def survey(self, question: str = "", limit: int = 24) -> CorpusSurvey:
+        """Tell what the documents that match `question`, or all of them, talk about."""
+        return await self._work(lambda index: survey_of(index, question.strip(), limit), None)
+
+    async def _work(self, ask: Callable[[Index], _T], deadline_s: float | None) -> _T:
+        """Ask the up-to-date index, in a thread."""
+        raise NotImplementedError
+
+
+class Library(IndexedDocuments):
     """Documents in folders, searched by words. Files are read again when they change; the index is a cache.
 
     Addresses are `library:/<folder name>/<path>`, percent-encoded; only addresses in the index can be read. Of documents
@@ -83,10 +101,6 @@ class Library:
         """Of the skipped files, those of a kind that is read: a report names them, pictures and links it does not."""
         return tuple(one for one in self.skipped if one.reason not in (OTHER_KIND, A_LINK, OTHER_OFFICE))
 
-    async def search(self, query: SearchQuery, deadline_s: float | None = None) -> SearchResult:
-        """Find documents by the words of the query. Its domains do not apply; dates do, where a document has one."""
-        return await self._work(lambda index: index.search(query, self.name), deadline_s)
-
     async def read(self, url: str, deadline_s: float | None = None, known: Source | None = None) -> Source:
         """Give the document at an address of the library."""
         try:
@@ -96,10 +110,6 @@ class Library:
         if source is None:
             raise SourceError(url, UNKNOWN)
         return source.model_copy(update={"kind": self.kind, "retrieved": now()})
-
-    async def survey(self, question: str = "", limit: int = 24) -> CorpusSurvey:
-        """Tell what the documents that match `question`, or all of them, talk about."""
-        return await self._work(lambda index: survey_of(index, question.strip(), limit), None)
 
     async def refresh(self) -> None:
         self._seen_at = None
@@ -112,7 +122,6 @@ class Library:
             self._index = None
 
     async def _work(self, ask: Callable[[Index], _T], deadline_s: float | None) -> _T:
-        """Ask the up-to-date index, in a thread."""
         try:
             async with asyncio.timeout(deadline_s):
                 return await asyncio.to_thread(self._ask, ask)

@@ -6,10 +6,10 @@ How a question is put to a search provider: its `site:` words become filters, a 
 import calendar
 import math
 import re
-from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Literal
 from urllib.parse import urlsplit
 
 from agents.contracts.sources import Hit, SearchQuery, SourceLimits
@@ -17,7 +17,6 @@ from agents.nlp import lang
 from agents.nlp.tokens import TOKEN, language_of, stem, stop_words
 from agents.web.url_key import canonical
 
-K = TypeVar("K", bound=Hashable)
 LIBRARY, FILES = "library:", "upload:"
 """How addresses of the user's own documents begin: those of folders, and those given in a chat."""
 RANK_DAMPING = 60  # how little the first ranks count more than the later ones
@@ -39,23 +38,13 @@ def enforced(hits: Iterable[Hit], query: SearchQuery, prefer: Sequence[str] = ()
 def fuse(lists: Iterable[Sequence[Hit]], most: int | None = None) -> tuple[Hit, ...]:
     """Merge ranked lists by reciprocal rank (Cormack, Clarke and Büttcher 2009): scores of two providers never compare."""
     first: dict[str, Hit] = {}
-    keys: list[list[str]] = []
+    scores: defaultdict[str, float] = defaultdict(float)
     for hits in lists:
-        keys.append([canonical(hit.url) for hit in hits])
-        for key, hit in zip(keys[-1], hits, strict=True):
-            first.setdefault(key, hit)
-    scores = by_rank(keys)
+        for rank, hit in enumerate(hits, start=1):
+            first.setdefault(canonical(hit.url), hit)
+            scores[canonical(hit.url)] += 1 / (RANK_DAMPING + rank)
     ranked = sorted(first, key=lambda key: -scores[key])[:most]
     return tuple(first[key].model_copy(update={"score": scores[key]}) for key in ranked)
-
-
-def by_rank(lists: Iterable[Sequence[K]]) -> dict[K, float]:
-    """Score keys by their reciprocal ranks in several lists, each best first."""
-    scores: dict[K, float] = {}
-    for keys in lists:
-        for rank, key in enumerate(keys):
-            scores[key] = scores.get(key, 0.0) + 1 / (RANK_DAMPING + rank + 1)
-    return scores
 
 
 def within(url: str, domain: str) -> bool:

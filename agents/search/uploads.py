@@ -4,19 +4,20 @@ import asyncio
 import logging
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import PurePosixPath
+from typing import TypeVar
 from urllib.parse import quote
 
 from agents.contracts.frozen import Said
-from agents.contracts.sources import CorpusSurvey, OwnFile, Place, SearchQuery, SearchResult, Source, SourceCard
+from agents.contracts.sources import OwnFile, Place, Source, SourceCard
 from agents.core.errors import BadRequest, SourceError
 from agents.search.chain import Chain
 from agents.search.index import FileOutcome, Index
-from agents.search.library import survey_of
+from agents.search.library import IndexedDocuments
 from agents.search.pages import source_of
 from agents.search.searcher import FILES_NAME, SAMPLE_NAME, Searcher, Texts
 from agents.web.read_page import read_document
@@ -29,6 +30,7 @@ MAX_FILES = 40  # files of one chat, at most
 FILE_S = 30.0  # seconds for taking the text out of one file
 SCHEME = "upload:/"  # how addresses of given files begin
 NAME_LENGTH = 120
+_T = TypeVar("_T")
 MAX_INDEXES = 8  # sets of files whose index stays in memory, last used last
 
 
@@ -114,7 +116,7 @@ def _told_apart(file: OwnFile, others: Sequence[OwnFile]) -> OwnFile:
     return file.model_copy(update={"name": next(name for name in names if name not in taken)})
 
 
-class Files:
+class Files(IndexedDocuments):
     """The files of one chat, indexed in memory when first asked for: their texts lie in the blob store."""
 
     name = FILES_NAME
@@ -125,12 +127,6 @@ class Files:
         self._index: Index | None = None
         self._lock = asyncio.Lock()  # one index, asked by one thread at a time
 
-    async def search(self, query: SearchQuery, deadline_s: float | None = None) -> SearchResult:
-        """Find files by the words of the query; domains do not apply, dates do where a file has one."""
-        async with self._lock:
-            index = await self._indexed()
-            return await asyncio.to_thread(index.search, query, FILES_NAME)
-
     async def read(self, url: str, deadline_s: float | None = None, known: Source | None = None) -> Source:
         """Give a file's document."""
         file = self._by_url.get(url)
@@ -139,9 +135,9 @@ class Files:
         card = file.card.model_copy(update={"tags": tuple(dict.fromkeys((*file.card.tags, *file.gaps)))})
         return Source(text=await self._texts.get(card.text_hash), **card.model_dump())
 
-    async def survey(self, question: str = "", limit: int = 24) -> CorpusSurvey:
+    async def _work(self, ask: Callable[[Index], _T], deadline_s: float | None) -> _T:
         async with self._lock:
-            return await asyncio.to_thread(survey_of, await self._indexed(), question.strip(), limit)
+            return await asyncio.to_thread(ask, await self._indexed())
 
     async def _indexed(self) -> Index:
         if self._index is None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import unquote
@@ -164,16 +163,6 @@ async def test_a_damaged_index_is_built_anew(open_library, tmp_path):
     write(tmp_path, {"data/index.sqlite3": b"not a database" * 100})
 
     assert await found(open_library({"a.md": HERON}), "heron") == ["a.md"]
-
-
-async def test_a_database_of_something_else_is_left_alone(open_library, tmp_path):
-    (tmp_path / "data").mkdir()
-    other = sqlite3.connect(tmp_path / "data" / "index.sqlite3")
-    other.execute("create table precious(thing)")
-    other.close()
-
-    with pytest.raises(ConfigError, match="something else"):
-        await open_library({"a.md": HERON}).refresh()
 
 
 @pytest.mark.parametrize(
