@@ -3,7 +3,7 @@
 The words for the user out of a growing JSON text: the `reply` field, while the model still writes it.
 
 What is shown early cannot be taken back, so nothing is shown on a guess: a reply that begins with prose may turn out to
-be thoughts without their opening tag, and waits for `finish`.
+be thoughts without their opening tag. What it says is shown when the whole answer was read.
 """
 
 import asyncio
@@ -87,61 +87,25 @@ def _is_free(schema: object) -> bool:
     return isinstance(schema, dict) and schema.get("type") == "object" and "properties" not in schema
 
 
-_FENCED = re.compile(r"```[\w+-]*\s*\{")
-_OBJECT = re.compile(r'\{(?=\s*")')
 _AT_ONCE = re.compile(r"(?:```[\w+-]*\s*)?(?=\{)")
 """The beginning of a text that is an object, and nothing in front of it."""
 
 
-class ReplyStream:
-    """Fed pieces of an answer, gives what is complete of its JSON so far; how the text is split makes no difference."""
-
-    def __init__(self, field: str = "reply") -> None:
-        self._field, self._text, self._shown = field, "", ""
-
-    def feed(self, chunk: str) -> str:
-        """Take the next piece of the reply; return what it adds to the text for the user."""
-        self._text += chunk
-        return self._news()
-
-    def finish(self) -> str:
-        """Say that the reply is complete; return what was held back in doubt."""
-        return self._news(whole=True)
-
-    def value(self, *, whole: bool = False) -> dict[str, object]:
-        """Give the complete fields of the answer, and a text as far as it is written."""
-        written = _object_in(self._text, whole=whole)
-        found = answers.complete_part(written, 0, words=True) if written else None
-        return found if isinstance(found, dict) else {}
-
-    def _news(self, *, whole: bool = False) -> str:
-        """Give what is new of the field: more of a text; of a list each further item, as a line of JSON."""
-        said = answers.each_text(self.value(whole=whole).get(self._field), answers.whole_signs)
-        if isinstance(said, list):
-            said = "".join(f"{json.dumps(item)}\n" for item in said)
-        if not isinstance(said, str) or not said.startswith(self._shown):
-            return ""
-        news, self._shown = said[len(self._shown) :], said
-        return news
-
-
-def _object_in(text: str, *, whole: bool) -> str:
-    """Give the object of an answer from its beginning on; empty as long as it is in doubt which one it is."""
-    end: int | None = 0
-    while end is not None:
+def words_so_far(text: str, field: str) -> str:
+    """Give what is written of a field of an answer: a text as far as it goes, of a list each complete item as a line of JSON."""
+    begins, end = None, 0
+    while not begins:
         text = text[end:].lstrip("\ufeff \t\r\n")
-        if begins := _AT_ONCE.match(text):
-            return text[begins.end() :]
-        thoughts = answers.OPENING.match(text)
-        end = answers.closing_tag(text, thoughts.end() if thoughts else 0, final=False)
-    if thoughts or not whole:
-        return ""
-    seen, all_closed = answers.drop_thoughts(text)
-    start, end = _FENCED.search(seen), 0
-    for found in () if start else _OBJECT.finditer(seen):  # what is drafted on the way goes before the answer
-        if found.start() >= end and ((value := answers.strict_json(seen, found.start())) or not start):
-            start, end = found, value[1] if value else 0
-    return seen[start.end() - 1 :] if all_closed and start else ""
+        begins, thoughts = _AT_ONCE.match(text), answers.OPENING.match(text)
+        ends_at = answers.closing_tag(text, thoughts.end() if thoughts else 0, final=False)
+        if begins is None and ends_at is None:
+            return ""
+        end = ends_at or 0
+    found = answers.complete_part(text, begins.end(), words=True)
+    said = answers.each_text(found.get(field) if isinstance(found, dict) else None, answers.whole_signs)
+    if isinstance(said, list):
+        return "".join(f"{json.dumps(item)}\n" for item in said)
+    return said if isinstance(said, str) else ""
 
 
 BATCH_S = 0.1
@@ -150,19 +114,22 @@ BATCH_S = 0.1
 
 async def gather(pieces: AsyncGenerator[Wire], answer: ProviderAnswer, on_text: OnText | None, field: str) -> None:
     """Put an answer together that comes in pieces, and show its words meanwhile."""
-    reader, waiting, sent_at = ReplyStream(field), "", 0.0
-    loop = asyncio.get_running_loop()
+    shown, looked_at = "", 0.0
+    now = asyncio.get_running_loop().time
+
+    async def show() -> None:
+        nonlocal shown, looked_at
+        said, looked_at = words_so_far(answer.content, field), now()
+        if on_text is not None and said != shown and said.startswith(shown):
+            news, shown = said[len(shown) :], said
+            await on_text(news)
+
     try:
         async with aclosing(pieces):
             async for chunk in pieces:
-                waiting += answer.take(chunk)
-                if on_text is not None and waiting and loop.time() - sent_at >= BATCH_S:
-                    sent_at = loop.time()  # also where nothing is new: all of it is read from its beginning each time
-                    news, waiting = reader.feed(waiting), ""
-                    if news:
-                        await on_text(news)
+                if answer.take(chunk) and now() - looked_at >= BATCH_S:
+                    await show()
     except BROKEN_OFF:  # some servers close without a word that this is the end
         if not answer.is_whole:
             raise
-    if on_text is not None and (news := reader.feed(waiting) + reader.finish()):
-        await on_text(news)
+    await show()

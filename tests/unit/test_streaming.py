@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 from agents.contracts.finding import Finding
 from agents.core.role import Message, Request
 from agents.llm.capabilities import Ways
-from agents.llm.wire import ReplyStream, messages_for
+from agents.llm.wire import messages_for, words_so_far
 from tests.unit.report_world import CLOSURES
 
 
 def streamed(text: str, sizes: list[int] | None = None) -> str:
-    """Feed `text` in pieces of the given sizes, over and over."""
-    stream, out, at, turn = ReplyStream(), [], 0, 0
+    """Read `text` while it grows by pieces of the given sizes, over and over: what was said once is never taken back."""
+    said, at, turn = "", 0, 0
     while at < len(text):
-        size = (sizes or [len(text)])[turn % len(sizes or [1])]
-        out.append(stream.feed(text[at : at + size]))
-        at, turn = at + size, turn + 1
-    return "".join([*out, stream.finish()])
+        at, turn = at + (sizes or [len(text)])[turn % len(sizes or [1])], turn + 1
+        before, said = said, words_so_far(text[:at], "reply")
+        assert said.startswith(before)
+    return said
 
 
 SPLITS = st.lists(st.integers(min_value=1, max_value=7), min_size=1, max_size=12)
@@ -36,8 +36,6 @@ BEFORE = st.sampled_from(
         "<think></think>",
         '[THINK]x{"reply": "WRONG"}[/THINK]',
         'no opening tag, {"reply": "WRONG"}</think>',
-        "Of course! {braces, in, prose} ",
-        "Sure.\n```json\n",
     ]
 )
 
@@ -55,20 +53,18 @@ def test_even_broken_text_gives_the_same_for_every_split(text, sizes):
     assert streamed(text, sizes) == streamed(text)
 
 
+def grown(*chunks: str) -> list[str]:
+    return [words_so_far("".join(chunks[: at + 1]), "reply") for at in range(len(chunks))]
+
+
 def test_pieces_come_as_they_are_written():
-    stream = ReplyStream()
+    chunks = ('{"re', 'ply": "The li', "ne clo", "sed\\", 'n"', ', "x": 1}')
 
-    pieces = [stream.feed(chunk) for chunk in ('{"re', 'ply": "The li', "ne clo", "sed\\", 'n"', ', "x": 1}')]
-
-    assert pieces == ["", "The li", "ne clo", "sed", "\n", ""]
+    assert grown(*chunks) == ["", "The li", "The line clo", "The line closed", "The line closed\n", "The line closed\n"]
 
 
 def test_half_an_escape_is_never_shown():
-    stream = ReplyStream()
-
-    pieces = [stream.feed(chunk) for chunk in ('{"reply": "', "\\ud8", "3e", "\\", "udd", '89"}')]
-
-    assert pieces == ["", "", "", "", "", "\U0001f989"]
+    assert grown('{"reply": "', "\\ud8", "3e", "\\", "udd", '89"}') == ["", "", "", "", "", "\U0001f989"]
 
 
 @pytest.mark.parametrize("text", [r"\ud83e", r"\ud83e!", r"\ude00", r"\ud83e\n"])
@@ -95,11 +91,9 @@ def test_nothing_is_shown_where_there_is_no_reply(text):
     assert streamed(text) == ""
 
 
-def test_a_reply_after_prose_waits_for_the_end():
-    stream = ReplyStream()
-
-    assert stream.feed('I would say {"reply": "perhaps"}') == ""
-    assert stream.finish() == "perhaps"
+def test_a_reply_after_prose_waits_until_the_answer_was_read():
+    assert streamed('I would say {"reply": "perhaps"}') == ""
+    assert streamed('Sure.\n```json\n{"reply": "perhaps"}') == ""
 
 
 def test_no_request_can_hold_a_call_of_a_tool_so_none_is_left_unanswered():
