@@ -19,6 +19,7 @@ from agents.core.settings import KEY_NAMES, OFFLINE, Settings, key_state, load, 
 from agents.llm.choose_models import Order, bind, orders, parts_of
 from agents.llm.litellm_model import LiteLLMModel
 from agents.llm.model_names import find_servers
+from agents.llm.pacing import OpenGate
 from agents.research.planning.freeze_contract import cost_unheld
 from agents.search.chain import Chain
 from agents.team import ROLES, Team, open_team
@@ -110,7 +111,7 @@ async def _try_models(team: Team, bound: dict[str, Order], missing: Missing) -> 
 async def _try_model(model: Model) -> tuple[bool, str]:
     """Ask for words as they are written, then for a form; say what works, and how the model has to be asked."""
     if isinstance(model, LiteLLMModel):
-        model.gate = None  # a first answer, for which a model may have to be loaded, says nothing of its pace
+        model.gate = OpenGate()  # a first answer, for which a model may have to be loaded, says nothing of its pace
     began = time.monotonic()
     try:
         await _probe(model, "Say hello: answer as JSON with one field, `reply`.", _Words)

@@ -185,7 +185,7 @@ class ContractDrafts:
 
     def _gate(self) -> RateLimiter | None:
         models = parts_of(self.models[EXTRACTOR.name])
-        return next((one.gate for one in models if isinstance(one, LiteLLMModel) and one.gate is not None), None)
+        return next((one.gate for one in models if isinstance(one, LiteLLMModel)), None)
 
     def close(self) -> None:
         for _, planning in self._ahead:

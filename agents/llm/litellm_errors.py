@@ -226,17 +226,17 @@ def _texts_in(value: object) -> Iterator[str]:
 
 def wait_asked(headers: Mapping[str, str], said: str) -> float | None:
     """Read how many seconds a provider asks to wait, capped; None when it says nothing usable."""
-    seconds = _number(headers.get("retry-after-ms"), 0.001)
-    if seconds is None:
-        now = http_date(headers.get("date", "")) or datetime.now(UTC)  # by the provider's own clock, where it tells
-        seconds = retry_after_s(headers.get("retry-after", ""), now)
+    now = http_date(headers.get("date", "")) or datetime.now(UTC)  # by the provider's own clock, where it tells
+    seconds = retry_after_s(headers.get("retry-after", ""), now)
+    if (milliseconds := retry_after_s(headers.get("retry-after-ms", ""), now)) is not None:
+        seconds = milliseconds / 1000
     if seconds is None:
         seconds = _in_words(said)
     if seconds is None:
         empty = [name for name in _RESETS if headers.get(name.format("remaining"), "").strip() == "0"]
         resets = (re.fullmatch(_LASTS, headers.get(name.format("reset"), "").strip(), re.IGNORECASE) for name in empty)
         seconds = max((_seconds(reset) or 0.0 for reset in resets if reset), default=0.0) or None
-    return min(seconds, RETRY_AFTER_CAP_S) if seconds is not None and seconds >= 0 else None
+    return None if seconds is None else min(seconds, RETRY_AFTER_CAP_S)
 
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
@@ -246,14 +246,6 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
     for pattern in _SECRETS:
         text = pattern.sub(rf"\g<keep>{HIDDEN}", text)
     return text
-
-
-def _number(text: str | None, factor: float = 1.0) -> float | None:
-    try:
-        seconds = float(text) * factor if text else None
-    except ValueError:
-        return None
-    return seconds if seconds is not None and 0 <= seconds < float("inf") else None
 
 
 def _in_words(said: str) -> float | None:

@@ -14,7 +14,7 @@ import math
 import os
 import sys
 import warnings
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -30,7 +30,7 @@ from agents.llm import capabilities
 from agents.llm import chat_completions as protocol
 from agents.llm.capabilities import Sent, Ways
 from agents.llm.litellm_errors import Failed, exceptions_of, failed, notice_for
-from agents.llm.pacing import HeldBack, Permit, RateLimiter
+from agents.llm.pacing import HeldBack, OpenGate, Permit, RateLimiter
 from agents.llm.providers import PROVIDERS, key_variable
 from agents.llm.wire import gather, messages_for, response_format
 
@@ -55,7 +55,7 @@ _ENVIRONMENT = {
 class _Course:
     """What happened so far on the way to one reply."""
 
-    ends_at: float | None
+    ends_at: float
     requests: int = 0
     spent: Usage = NOTHING  # what answers took that were not used; the requests are counted apart
     fell_over: int = 0  # answers that were an error without words on how to ask
@@ -67,8 +67,8 @@ class _Course:
         self.shown = True
         await on_text(text)
 
-    def seconds_left(self) -> float | None:
-        return None if self.ends_at is None else max(0.0, self.ends_at - asyncio.get_running_loop().time())
+    def left_s(self) -> float:
+        return max(0.0, self.ends_at - asyncio.get_running_loop().time())
 
 
 def warm_up() -> ModuleType:
@@ -103,9 +103,8 @@ class LiteLLMModel:
         schema_note: from a JSON schema to the text that asks for it, for models that take no schema.
         api_base: address of the server, where it is not the provider's own.
         needs_key: nothing is sent while the provider's variable holds no key, or a placeholder.
-        structured: the way of asking for JSON to begin with.
         retries: requests for one reply, at most.
-        gate: gives out turns at the provider, to all of its callers; None lets every request pass.
+        gate: gives out turns at the provider, to all of its callers; without one, every request passes.
         free: nothing is paid for it; else an answer costs what the list of prices says.
         callbacks: names of litellm's own callbacks; each request tells them job, node, call and role.
         kept: what earlier starts found out of models.
@@ -115,8 +114,7 @@ class LiteLLMModel:
 
     def __init__(
         self, name: str, *, schema_note: Callable[[str], str], api_base: str | None = None,
-        needs_key: bool = False, free: bool = False, structured: capabilities.ResponseForm = "schema",
-        retries: int = ATTEMPTS, gate: RateLimiter | None = None,
+        needs_key: bool = False, free: bool = False, retries: int = ATTEMPTS, gate: RateLimiter | None = None,
         retry: RetryPolicy = RetryPolicy(longest_wait_s=math.inf), callbacks: tuple[str, ...] = (),
         kept: capabilities.KeptWays | None = None,
     ) -> None:  # fmt: skip
@@ -124,13 +122,12 @@ class LiteLLMModel:
         self.key_variable = key_variable(name)
         self._kept, self._kept_as = kept, f"{name} {api_base or ''}".strip()
         self._schema_note, self._api_base = schema_note, api_base
-        self._retries, self._retry = retries, retry
-        self.gate, self._needs_key = gate, needs_key
+        self.gate, self._needs_key = gate or OpenGate(), needs_key
+        self._retries, self._retry = retries, replace(retry, sleep=partial(self._pause, retry.sleep))
         # litellm's own callbacks are called by litellm only.
         direct = name.startswith("openai/") and not callbacks
         self.ways = Ways(
-            structured=structured, direct=direct,
-            room="max_tokens" if api_base or not direct else "max_completion_tokens",
+            direct=direct, room="max_tokens" if api_base or not direct else "max_completion_tokens",
         )  # fmt: skip
         self._server = protocol.ChatCompletions(api_base or protocol.OPENAI, CALL_CAP_S)
         self._callbacks = callbacks
@@ -149,8 +146,9 @@ class LiteLLMModel:
             raise ModelError(f"{self.name}: no key is set", fault="key", notice=notice, model=self.name)
         if request.streams not in request.gives.model_fields:
             on_text = None
-        loop = asyncio.get_running_loop()
-        course = _Course(None if request.deadline_s is None else loop.time() + request.deadline_s)
+        course = _Course(
+            asyncio.get_running_loop().time() + (math.inf if request.deadline_s is None else request.deadline_s)
+        )
         try:
             async with asyncio.timeout(request.deadline_s) as limit:
                 await asyncio.sleep(0)  # with no time left, nothing is sent
@@ -159,11 +157,12 @@ class LiteLLMModel:
                     self.ways, self._listed = capabilities.listed(self.ways, self.name, models), True
                     if self._kept is not None:
                         self.ways = await asyncio.to_thread(self._kept.over, self._kept_as, self.ways)
-                reply = await self._with_retries(request, on_text, course)
+                retrying = self._retry.retrying(course.left_s, self._retries)
+                reply: Reply = await retrying(self._attempt, request, on_text, course)
                 self.taken += reply.usage
                 return reply
-        except ModelError as failure:
-            error = failure
+        except Failed as failure:
+            error = failure.error
         except TimeoutError:
             if not limit.expired():
                 raise
@@ -172,23 +171,11 @@ class LiteLLMModel:
         usage = course.spent.model_copy(update={"calls": course.requests})
         error.spent = Spent(role=request.role, model=self.name, usage=usage)
         self.taken += usage
-        raise error
-
-    async def _with_retries(self, request: Request, on_text: OnText | None, course: _Course) -> Reply:
-        async def pause(seconds: float) -> None:
-            if self.gate:
-                self.gate.tell(seconds)
-            await self._retry.sleep(seconds)
-
-        def left_s() -> float:
-            return math.inf if (left := course.seconds_left()) is None else left
-
-        try:
-            retrying = replace(self._retry, sleep=pause).retrying(left_s, self._retries)
-            return await retrying(self._attempt, request, on_text, course)
-        except Failed as failure:
-            error = failure.error
         raise error  # out here, so that no traceback leads to the provider's own text with a key in it
+
+    async def _pause(self, sleep: Callable[[float], Awaitable[None]], seconds: float) -> None:
+        self.gate.tell(seconds)
+        await sleep(seconds)
 
     async def _attempt(self, request: Request, on_text: OnText | None, course: _Course) -> Reply:
         """Ask once, and again where the server wants to be asked otherwise, or did not come to its answer."""
@@ -213,7 +200,7 @@ class LiteLLMModel:
                         answer = await self._send(request, sent, ways, listener, course)
                     except (asyncio.CancelledError, Failed) as cut:
                         timed_out = isinstance(cut, Failed) and cut.error.fault == "timeout"
-                        turn.ran_out = timed_out or course.seconds_left() == 0.0
+                        turn.ran_out = timed_out or course.left_s() == 0.0
                         raise
                     usage = self._usage(answer, tokens_in)
                     turn.used(usage.tokens, usage.tokens_out)
@@ -267,32 +254,28 @@ class LiteLLMModel:
 
         `Failed` where not even a short answer would fit, or come in time: nothing was sent.
         """
-        left = course.seconds_left()
-        if request.may_shrink and self.gate is not None:
-            readable = self.gate.pace.readable(READ_S if left is None else min(READ_S, READ_SHARE * left))
-            if readable is not None and SHORTEST_PROMPT < readable < tokens_in:
-                raise self._failed("overflow", f"at its pace it reads {readable} tokens in time", takes=readable)
+        left, pace = course.left_s(), self.gate.pace
+        readable = pace.readable(min(READ_S, READ_SHARE * left)) if request.may_shrink else None
+        if readable is not None and SHORTEST_PROMPT < readable < tokens_in:
+            raise self._failed("overflow", f"at its pace it reads {readable} tokens in time", takes=readable)
         room = capabilities.room_for(ways, request.max_output_tokens, tokens_in)
         if room is None:
             raise self._failed("overflow", f"about {tokens_in} tokens do not fit into a window of {ways.window}")
-        quick = None if self.gate is None else self.gate.pace.room(left, tokens_in)
-        if quick is not None and quick < LEAST_TOKENS:
-            if self.gate and left is not None and left >= TRY_S and self.gate.may_try():
-                return room
+        quick = pace.room(left, tokens_in)
+        if quick is None or (quick < LEAST_TOKENS and left >= TRY_S and self.gate.may_try()):
+            return room
+        if quick < LEAST_TOKENS:
             slow = self._failed("timeout", f"at its pace it writes {max(0, quick)} tokens in the time left")
             slow.retryable = slow.error.retryable = False
             raise slow
-        return room if quick is None else min(room, quick)
+        return min(room, quick)
 
     @asynccontextmanager
     async def _turn(self, request: Request, course: _Course) -> AsyncIterator[Permit]:
         """Wait for a turn at the provider; a pause that it asks for holds for all of its callers."""
-        if self.gate is None:
-            yield Permit()
-            return
         tokens = sum(estimated_tokens(message.content) for message in request.messages)
         try:
-            async with self.gate.turn(tokens, course.seconds_left()) as turn:
+            async with self.gate.turn(tokens, course.left_s()) as turn:
                 yield turn
         except HeldBack as error:
             raise self._failed("rate", str(error), wait_s=error.wait_s) from None

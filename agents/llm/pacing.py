@@ -123,9 +123,9 @@ class ObservedPace:
             self._sums = (*self._sums[:3], *(slower * one for one in self._sums[3:]))
         self._each = self._fitted()
 
-    def room(self, left_s: float | None, tokens_in: int) -> int | None:
+    def room(self, left_s: float, tokens_in: int) -> int | None:
         """Give the output tokens that fit into some seconds; None where no pace is known, or there is time without end."""
-        if self._each is None or left_s is None:
+        if self._each is None or left_s == math.inf:
             return None
         read_s, write_s = self._each
         return int((0.8 * left_s - read_s * tokens_in) / write_s)
@@ -201,7 +201,6 @@ class RateLimiter:
         self._seen_at = 0.0
         self.busy = 0
         """Requests that are open."""
-        self.peak = 0
 
     @property
     def held_s(self) -> float:
@@ -234,14 +233,13 @@ class RateLimiter:
         self._resumes_at = max(self._resumes_at, self._clock() + seconds)
 
     @asynccontextmanager
-    async def turn(self, tokens: int, patience_s: float | None = None) -> AsyncIterator[Permit]:
+    async def turn(self, tokens: int, patience_s: float = math.inf) -> AsyncIterator[Permit]:
         """Wait for a turn for a request of so many tokens, and hold it; `HeldBack` where the wait would be longer."""
-        ends_at = None if patience_s is None else self._clock() + patience_s
+        ends_at = self._clock() + patience_s
         self._check(self.held_s, ends_at)
         async with self._line:
             await self._until_open(tokens, ends_at)
             self.busy += 1
-            self.peak = max(self.peak, self.busy)
             turn, worked_s = Permit(self._clock(), tokens, busy=self.busy), self._worked_s()
             self._sent.append(turn)
         try:
@@ -264,7 +262,7 @@ class RateLimiter:
             self.busy -= 1
             self._freed.set()
 
-    async def _until_open(self, tokens: int, ends_at: float | None) -> None:
+    async def _until_open(self, tokens: int, ends_at: float) -> None:
         while True:
             limits, now = self._limits(), self._clock()
             while self._sent and self._sent[0].at <= now - WINDOW_S:
@@ -285,9 +283,18 @@ class RateLimiter:
             else:
                 return
 
-    def _check(self, wait_s: float, ends_at: float | None) -> None:
-        if wait_s > 0 and ends_at is not None and self._clock() + wait_s >= ends_at:
+    def _check(self, wait_s: float, ends_at: float) -> None:
+        if wait_s > 0 and self._clock() + wait_s >= ends_at:
             raise HeldBack(wait_s)
+
+
+class OpenGate(RateLimiter):
+    """Lets every request pass: what one caller is asked to wait is no matter of another."""
+
+    def __init__(self) -> None:
+        super().__init__(Pace)
+
+    def hold(self, seconds: float) -> None: ...
 
 
 class Pacing:

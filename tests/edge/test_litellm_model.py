@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any, Literal
 
 import pytest
@@ -354,7 +355,8 @@ async def test_a_server_that_is_not_there_is_a_connection_error(model, naps):
 )
 async def test_a_refused_response_format_is_replaced_for_good(httpserver, model, form, refusal, then):
     answers(httpserver, error(400, refusal, type="invalid_request_error"), body())
-    asked = model(structured=form)
+    asked = model()
+    asked.ways = replace(asked.ways, structured=form)
 
     await asked.reply(request())
     await asked.reply(request())
@@ -751,8 +753,7 @@ async def test_no_more_requests_are_open_at_a_provider_than_its_cap_over_all_cal
     await asyncio.gather(*(caller.reply(request()) for caller in callers for _ in range(5)))
 
     assert len(httpserver.log) == 10
-    assert most[0] <= 2
-    assert gate.peak == 2
+    assert most[0] == 2
 
 
 async def test_a_slow_spell_keeps_a_model_out_for_seconds_and_not_for_good(httpserver, model):

