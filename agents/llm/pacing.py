@@ -1,6 +1,6 @@
 """How fast each model provider is asked, by all jobs of this process together: places, rates, and pauses it asks for.
 
-The limit that holds is computed in one place, `limits_for`: defaults of the provider, what the operator set, and the
+The limit that holds is computed in one place, `Pacing.limits`: defaults of the provider, what the operator set, and the
 share of this process where several divide a provider's limits among them.
 """
 
@@ -16,23 +16,6 @@ from agents.core.port import Pace, ProcessLimits
 from agents.llm.providers import PROVIDERS
 
 WINDOW_S = 60.0  # rates count what was sent in the last so many seconds
-
-
-def limits_for(
-    provider: str, asked: Pace | None = None, *, own_server: bool = False, slots: int | None = None, share: float = 1.0
-) -> Pace:
-    """Compute the limits of a provider, None or 0 for no limit: the only place where this is done.
-
-    What the operator `asked` for goes before the `slots` that a server of the user's own says it has, and both before
-    the defaults; of all of it this process has a `share`.
-    """
-    paces = PROVIDERS.paces
-    known = paces["own"] if own_server or provider in PROVIDERS.local else paces.get(provider, paces["others"])
-    holds = known.model_dump() | ({"at_once": slots} if slots else {})
-    if slots or (asked and asked.at_once is not None):
-        holds["most_at_once"] = None
-    holds |= (asked or Pace()).model_dump(exclude_none=True)
-    return Pace(**{name: value and max(1, int(value * share)) for name, value in holds.items()})
 
 
 class Places:
@@ -86,25 +69,23 @@ class ObservedPace:
 
     def __init__(self) -> None:
         self._sums: tuple[float, ...] = (0.0,) * 5
-        self._answered: tuple[float, ...] = self._sums
-        """What answers alone say; a call that ran out of time only holds until the next answer."""
         self._each: tuple[float, float] | None = None
 
     def note(self, seconds: float, tokens_in: int, tokens_out: int) -> float:
         """Take in one answer; give its own pace, in tokens written a second."""
         out = max(1, tokens_out)
-        self._sums = self._answered = self._with(self._answered, seconds, tokens_in, out)
-        self._each = self._fitted()
+        self._sums = self._with(seconds, tokens_in, out)
+        self._each = self._fitted(self._sums)
         return (out + READ_AS_WRITTEN * tokens_in) / max(QUICKEST_S, seconds)
 
-    @staticmethod
-    def _with(sums: tuple[float, ...], seconds: float, tokens_in: int, out: int) -> tuple[float, ...]:
+    def _with(self, seconds: float, tokens_in: int, out: int) -> tuple[float, ...]:
         seen = (tokens_in**2, tokens_in * out, out**2, tokens_in * seconds, out * seconds)
-        return tuple(FADING * before + new for before, new in zip(sums, seen, strict=True))
+        return tuple(FADING * before + new for before, new in zip(self._sums, seen, strict=True))
 
-    def _fitted(self) -> tuple[float, float]:
+    @staticmethod
+    def _fitted(sums: tuple[float, ...]) -> tuple[float, float]:
         """Fit both rates by least squares, beside what is assumed of their ratio; neither is below nothing."""
-        ins, both, outs, in_s, out_s = self._sums
+        ins, both, outs, in_s, out_s = sums
         bound = ASSUMED_TOKENS**2
         ins, both, outs = ins + bound, both - bound * READ_AS_WRITTEN, outs + bound * READ_AS_WRITTEN**2
         determinant = ins * outs - both**2
@@ -114,14 +95,16 @@ class ObservedPace:
         return max(0.0, read_s), write_s
 
     def ran_out(self, seconds: float, tokens_in: int, tokens_out: int) -> None:
-        """Take in a call that had `seconds` for `tokens_out` and gave no answer: it takes twice what was known, at least."""
+        """Take in a call that had `seconds` for `tokens_out` and gave no answer: it takes twice what was known, at least.
+
+        That holds until the next answer, which alone says how fast it is.
+        """
         known = self.call_s(tokens_in, max(1, tokens_out))
-        if known is None:
-            self._sums = self._with(self._sums, 2 * seconds, tokens_in, max(1, tokens_out))
+        if self._each is None or known is None:
+            self._each = self._fitted(self._with(2 * seconds, tokens_in, max(1, tokens_out)))
         else:
             slower = max(2.0, seconds / max(QUICKEST_S, known))
-            self._sums = (*self._sums[:3], *(slower * one for one in self._sums[3:]))
-        self._each = self._fitted()
+            self._each = slower * self._each[0], slower * self._each[1]
 
     def room(self, left_s: float, tokens_in: int) -> int | None:
         """Give the output tokens that fit into some seconds; None where no pace is known, or there is time without end."""
@@ -309,8 +292,18 @@ class Pacing:
         """Told of every pause that a provider asks for and that is worth telling."""
 
     def limits(self, provider: str, *, own_server: bool = False, slots: int | None = None) -> Pace:
-        asked, share = self._asked.get(provider), self.process.share
-        return limits_for(provider, asked, own_server=own_server, slots=slots, share=share)
+        """Compute the limits of a provider, None or 0 for no limit: the only place where this is done.
+
+        What the operator asked for goes before the `slots` that a server of the user's own says it has, and both before the
+        defaults; of all of it this process has a share.
+        """
+        paces, asked = PROVIDERS.paces, self._asked.get(provider, Pace())
+        known = paces["own"] if own_server or provider in PROVIDERS.local else paces.get(provider, paces["others"])
+        holds = known.model_dump() | ({"at_once": slots} if slots else {})
+        if slots or asked.at_once is not None:
+            holds["most_at_once"] = None
+        holds |= asked.model_dump(exclude_none=True)
+        return Pace(**{name: value and max(1, int(value * self.process.share)) for name, value in holds.items()})
 
     def gate(self, provider: str, *, own_server: bool = False, slots: int | None = None) -> RateLimiter:
         """Give the gate that all callers of a provider pass through."""

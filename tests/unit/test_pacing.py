@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from agents.core.port import Pace
 from agents.core.settings import Settings
-from agents.llm.pacing import HeldBack, ObservedPace, Pacing, Places, RateLimiter, limits_for
+from agents.llm.pacing import HeldBack, ObservedPace, Pacing, Places, RateLimiter
 from agents.llm.providers import PROVIDERS
 from agents.team import open_team
 
@@ -39,6 +39,12 @@ def gate(clock, at_once=None, calls=None, tokens=None):
     return RateLimiter(
         lambda: Pace(at_once=at_once, calls_per_minute=calls, tokens_per_minute=tokens), clock, clock.sleep
     )
+
+
+def limits_for(provider, asked=None, *, share=1.0, **server):
+    pacing = Pacing({provider: asked} if asked else {})
+    pacing.process.share = share
+    return pacing.limits(provider, **server)
 
 
 async def sent_at(gate, clock, *amounts):
