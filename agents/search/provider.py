@@ -32,6 +32,9 @@ MAX_TITLE = 300
 MAX_BYTES = 20 * 2**20  # a longer answer of a search service is none
 CALL_S = 15.0
 TURN_S = 60.0  # seconds for one search of a service that wants to be asked slowly, waiting in line included
+SAID_MOST = 20_000  # bytes of a refusal that are looked at
+Answer = tuple[int, Mapping[str, str], bytes]
+"""Status, headers and body."""
 T = TypeVar("T")
 
 
@@ -179,7 +182,11 @@ class Provider:
         base = self.base.replace("{language}", call.language)
         places, limiter = self._turn
         async with places, limiter:
-            content = await self._send(call, min(seconds, CALL_S) if self.service.pace else seconds, base)
+            status, headers, content = await self._send(
+                call, min(seconds, CALL_S) if self.service.pace else seconds, base
+            )
+        if status != 200:
+            raise self._refused(status, headers, content[:SAID_MOST])
         if (data := decoded(content)) is None and not content.strip().startswith((b"null", b"<?xml")):
             raise self._failure("nonsense", "it is no JSON", answer=content[:2_000].decode("utf-8", "replace"))
         return data
@@ -214,8 +221,8 @@ class Provider:
 
         return await self._retry.retrying(left_s, attempts)(once)
 
-    async def _send(self, call: Call, seconds: float, base: str) -> bytes:
-        """Send one request and give the answer's body; `SearchFailed` for no answer, or another status than 200."""
+    async def _send(self, call: Call, seconds: float, base: str) -> Answer:
+        """Send one request and give what came back; `SearchFailed` where nothing did."""
         fault: SearchFault
         params, headers = dict(call.params), dict(self.service.keyless if self.keyless else {})
         if self._secret and self.service.key_param:
@@ -232,20 +239,12 @@ class Provider:
                 async for part in response.aiter_bytes():
                     received += part
                     if len(received) > MAX_BYTES:
-                        break
-                content = bytes(received)
-                if where := response.headers.get("location"):
-                    content = f"it leads to {where} instead".encode()
+                        raise self._failure("nonsense", "the answer is too long")
+                return response.status_code, dict(response.headers), bytes(received)
         except httpx2.TimeoutException as error:
             fault, said = "timeout", str(error)
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
             fault, said = "connection", f"{type(error).__name__}: {error}"
-        else:
-            if len(content) > MAX_BYTES:
-                raise self._failure("nonsense", "the answer is too long")
-            if response.status_code != 200:
-                raise self._refused(response.status_code, dict(response.headers), content[:2_000])
-            return content
         raise self._failure(fault, said)  # out here, so that no traceback leads to an address with a key in it
 
     def _failure(
@@ -258,10 +257,11 @@ class Provider:
 
     def _refused(self, status: int, headers: Mapping[str, str], content: bytes) -> SearchFailed:
         """Make a failure of an HTTP answer: its status, how long it asks to wait, its words."""
-        said = content.decode("utf-8", "replace")
+        told = {name.lower(): value for name, value in headers.items()}
+        where = told.get("location")
+        said = f"it leads to {where} instead" if where else content.decode("utf-8", "replace")
         if advice := self.service.advice.get(status):
             return self._failure("auth", f"HTTP {status} {said}", advice=advice)
-        told = {name.lower(): value for name, value in headers.items()}
         wait = dig(decoded(content), "error", "retry_after_seconds")  # some say so in the body
         wait_s = wait_asked({"retry-after": str(wait), **told} if isinstance(wait, int | float) else told, said)
         fault = fault_of(status, said, asks_to_wait=wait_s is not None)
