@@ -20,7 +20,7 @@ from agents.search.library import Library
 from agents.search.pages import PageCache, WebPages
 from agents.search.provider import Access, Provider, Service
 from agents.search.searcher import LIBRARY_NAME, SAMPLE_NAME, Searcher
-from agents.search.web_providers import FIRECRAWL_BASE, KINDS, WEB
+from agents.search.web_providers import KINDS, WEB
 from agents.web.fetching import Fetcher
 from agents.web.guard import AllowedHosts
 
@@ -86,8 +86,7 @@ def _expanded(name: str, values: Mapping[str, str]) -> tuple[str, ...]:
     entry = PROVIDERS[name]
     if name == "ddgs" and not web_providers.installed():
         raise ConfigError(f"RETRIEVER names ddgs, and {web_providers.MISSING}.")
-    own_server = name == "firecrawl" and values.get("FIRECRAWL_API_BASE", FIRECRAWL_BASE) != FIRECRAWL_BASE
-    if not entry.is_set_up(values) and not own_server:
+    if not entry.is_set_up(values):
         raise ConfigError(
             f"RETRIEVER names {name}, but {entry.needs} is not set. Put it into `.env`, or take {name} out of RETRIEVER "
             "(tavily and the indexes of papers work without a key)."

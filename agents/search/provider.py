@@ -95,7 +95,7 @@ class Service:
     key_param: str = ""
     """Parameter that carries the key, where no header does."""
     needs: str = ""
-    """The variable without which it cannot be asked; empty when none is needed."""
+    """The variable without which it cannot be asked, unless a server of one's own is named; empty when none is needed."""
     keyless: Mapping[str, str] = field(default_factory=dict)
     """Headers that say that there is no key."""
     then: Callable[[object], Call | None] | None = None
@@ -112,7 +112,8 @@ class Service:
         return f"{self.name.upper()}_API_BASE"
 
     def is_set_up(self, values: Mapping[str, str]) -> bool:
-        return not self.needs or bool(values.get(self.needs, "").strip())
+        own = values.get(self.needs, "").strip() or values.get(self.base_variable, "").strip()
+        return not self.needs or bool(own)
 
 
 class Provider:

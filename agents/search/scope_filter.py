@@ -6,7 +6,8 @@ How a question is put to a search provider: its `site:` words become filters, a 
 import calendar
 import math
 import re
-from collections import Counter, defaultdict
+import textwrap
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -158,12 +159,12 @@ def shortened(text: str, limit: int = MAX_QUERY) -> str:
     if len(text) <= limit:
         return text
     sentences = list(dict.fromkeys(part.strip() for part in _SENTENCE_END.split(text) if part and part.strip()))
-    spread = Counter(key for sentence in sentences for key in dict(_telling(sentence)))
     chosen: dict[str, str] = {}
     left = limit
-    for sentence in sorted(sentences, key=lambda one: -_worth(one, spread)):
+    for sentence in sorted(sentences, key=_worth, reverse=True):
         fits = len(sentence) <= left
-        chosen[sentence] = sentence if fits else _thinned(sentence, left)
+        words = " ".join(dict(_telling(sentence)).values())
+        chosen[sentence] = sentence if fits else textwrap.shorten(words, max(1, left), placeholder="")
         left -= len(chosen[sentence]) + 1
         if not fits or left < limit // 4:
             break
@@ -217,18 +218,8 @@ def _weight(word: str, *, at_start: bool) -> float:
     return 2.0 if any(letter.isdigit() for letter in word) or (word[:1].isupper() and not at_start) else 1.0
 
 
-def _worth(sentence: str, spread: Counter[str]) -> float:
-    """Tell how much of the question is in a sentence: words that come back in others, names, numbers, asking."""
-    words = dict(_telling(sentence)).items()
-    weight = sum((1 + min(spread[key], 3)) * _weight(word, at_start=sentence.startswith(word)) for key, word in words)
+def _worth(sentence: str) -> float:
+    """Tell how much of the question is in a sentence: telling words, names and numbers first, and that it asks."""
+    weight = sum(_weight(word, at_start=sentence.startswith(word)) for word in dict(_telling(sentence)).values())
     asks = _ASKING_SIGNS.search(sentence) or lang.cue("asking").search(sentence)
     return weight * (3 if asks else 1) / math.sqrt(max(len(sentence), 40))
-
-
-def _thinned(text: str, limit: int) -> str:
-    """Keep telling words in order, each once, as far as there is room."""
-    kept = ""
-    for word in dict(_telling(text)).values():
-        longer = f"{kept} {word}".strip()
-        kept = longer if len(longer) <= limit else kept or word[:limit]
-    return kept
