@@ -186,25 +186,12 @@ class Chain:
         )
 
     async def read(self, url: str, deadline_s: float | None = None, known: Source | None = None) -> Source:
-        """Read a document: of the library, of the texts that came with hits, or from the web.
-
-        Of a paper that is closed to readers, the abstract is given, tagged as one.
-        """
-        if url.startswith(FILES) and self._files is not None:
-            return await self._files.read(url, deadline_s)
-        if not url.startswith(LIBRARY) and (source := self._cached(url, whole=True)):
-            return source
-        if url.startswith(LIBRARY) or self._pages is None:
-            documents = self._library or self._sample
-            if documents is None:
-                raise SourceError(url, "there is no library")
-            return await documents.read(url, deadline_s)
-        try:
-            return await self._pages.read(url, deadline_s, known)
-        except SourceError:
-            if source := self._cached(url, whole=False):
-                return source
-            raise
+        """Read a document of the library, a file of the chat, or a page of the web."""
+        own = self._files if url.startswith(FILES) else self._library or self._sample
+        reader = own if url.startswith((FILES, LIBRARY)) or self._pages is None else self._pages
+        if reader is None:
+            raise SourceError(url, "there is no library")
+        return await reader.read(url, deadline_s, known)
 
     async def crawl(self, url: str, limit: int, deadline_s: float | None = None) -> tuple[Hit, ...]:
         """Give pages of the same site that a page leads to, one step away; documents of the library lead nowhere.
@@ -316,9 +303,6 @@ class Chain:
         except SearchError as error:
             reason = f"{documents.name} could not be read"
             return None, error.failures or (SearchFailure(provider=documents.name, fault="server", reason=reason),)
-
-    def _cached(self, url: str, *, whole: bool) -> Source | None:
-        return next((source for engine in self._engines if (source := engine.page(url, whole=whole))), None)
 
 
 def _note(breaker: CircuitBreaker, failure: SearchFailed) -> None:

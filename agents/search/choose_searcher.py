@@ -17,7 +17,7 @@ from agents.search import web_providers
 from agents.search.academic import ACADEMIC, PAPERS
 from agents.search.chain import Chain
 from agents.search.library import Library
-from agents.search.pages import PageCache, WebPages
+from agents.search.pages import WebPages
 from agents.search.provider import Access, Provider, Service
 from agents.search.searcher import LIBRARY_NAME, SAMPLE_NAME, Searcher
 from agents.search.web_providers import KINDS, WEB
@@ -50,7 +50,7 @@ def choose(
         if library is None and sample is None:
             raise ConfigError("RETRIEVER names library, and there is no library.")
         return Chain((), None, library, sample=sample)
-    shared = Access(retry=retry, cache=PageCache())
+    shared = Access(retry=retry, cache=pages.sent)
 
     def made(name: str, *, keyed: bool = True) -> Provider:
         entry = PROVIDERS[name]

@@ -10,6 +10,7 @@ from html import escape
 
 from agents.contracts.frozen import Said, digest
 from agents.contracts.sources import PROVIDER_COPY, Source, SourceKind
+from agents.core.errors import SourceError
 from agents.nlp.tokens import language_of, one_line, seen, unruffled
 from agents.web.decoding import Document
 from agents.web.fetching import Fetcher
@@ -53,34 +54,6 @@ def source_of(
         retrieved=retrieved, language=document.language or (language_of(text) if text.strip() else None),
         tags=(*tags, *document.gaps), pages=tuple(start for start, _ in document.pages), version=version,
     )  # fmt: skip
-
-
-class WebPages:
-    """Reads pages from the web: guarded and polite by the fetcher, walls and empty shells refused by the reader."""
-
-    def __init__(self, fetcher: Fetcher, *, date: Callable[[], str] = now) -> None:
-        self._fetcher, self._date = fetcher, date
-        self._links: OrderedDict[str, Links] = OrderedDict()
-
-    async def read(self, url: str, deadline_s: float | None = None, known: Source | None = None) -> Source:
-        """Read the page, PDF, Word or text file at an address; a `SourceError` where it can't be read or may not be used.
-
-        Addresses that lead to one page, by redirect or because it says so, give sources of one id.
-        """
-        fetched, document = await read_page(self._fetcher, url, deadline_s, known=known.version if known else "")
-        if known and fetched.unchanged:
-            return known.model_copy(update={"retrieved": self._date()})
-        self._links[canonical(url)] = document.links
-        if len(self._links) > MAX_LINKED:
-            self._links.popitem(last=False)
-        key = identity(fetched.final_url, document.canonical)
-        return source_of(display(fetched.final_url), document, self._date(), key=key, version=fetched.version)
-
-    async def links(self, url: str, deadline_s: float | None = None) -> Links:
-        """Give the links of a page's text to pages of its site; the page is read for it only where it was not lately."""
-        if canonical(url) not in self._links:
-            await self.read(url, deadline_s)
-        return self._links.get(canonical(url), ())
 
 
 @lru_cache(maxsize=64)  # many searches of one run find the same page
@@ -127,3 +100,44 @@ class PageCache:
     def _drop(self, key: str) -> None:
         if kept := self._pages.pop(key, None):
             self._chars -= len(kept[0].text)
+
+
+class WebPages:
+    """Reads pages from the web: guarded and polite by the fetcher, walls and empty shells refused by the reader."""
+
+    def __init__(self, fetcher: Fetcher, *, date: Callable[[], str] = now) -> None:
+        self._fetcher, self._date = fetcher, date
+        self.sent = PageCache()
+        """Texts that came with hits."""
+        self._links: OrderedDict[str, Links] = OrderedDict()
+
+    async def read(self, url: str, deadline_s: float | None = None, known: Source | None = None) -> Source:
+        """Read the page, PDF, Word or text file at an address; a `SourceError` where it can't be read or may not be used.
+
+        What came with a hit is taken for the page; of a paper that is closed to readers the abstract is given, tagged as one.
+        """
+        if source := self.sent.get(url, whole=True):
+            return source
+        try:
+            return await self._fetched(url, deadline_s, known)
+        except SourceError:
+            if source := self.sent.get(url, whole=False):
+                return source
+            raise
+
+    async def _fetched(self, url: str, deadline_s: float | None, known: Source | None) -> Source:
+        """Fetch a page; addresses that lead to one, by redirect or because it says so, give sources of one id."""
+        fetched, document = await read_page(self._fetcher, url, deadline_s, known=known.version if known else "")
+        if known and fetched.unchanged:
+            return known.model_copy(update={"retrieved": self._date()})
+        self._links[canonical(url)] = document.links
+        if len(self._links) > MAX_LINKED:
+            self._links.popitem(last=False)
+        key = identity(fetched.final_url, document.canonical)
+        return source_of(display(fetched.final_url), document, self._date(), key=key, version=fetched.version)
+
+    async def links(self, url: str, deadline_s: float | None = None) -> Links:
+        """Give the links of a page's text to pages of its site; the page is read for it only where it was not lately."""
+        if canonical(url) not in self._links:
+            await self._fetched(url, deadline_s, None)
+        return self._links.get(canonical(url), ())

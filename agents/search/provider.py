@@ -17,7 +17,7 @@ import httpx2
 from aiolimiter import AsyncLimiter
 from pydantic import SecretStr
 
-from agents.contracts.sources import Hit, SearchFault, SearchQuery, SearchResult, Source
+from agents.contracts.sources import Hit, SearchFault, SearchQuery, SearchResult
 from agents.core.transport import RetryPolicy
 from agents.llm.litellm_errors import wait_asked, words_in
 from agents.nlp.tokens import one_line
@@ -134,7 +134,7 @@ class Provider:
             rate, per_s, at_once = service.pace
             self._turn = asyncio.Semaphore(at_once), AsyncLimiter(rate, per_s)
         self._retry = access.retry or (RetryPolicy(call_s=TURN_S) if service.pace else RetryPolicy())
-        self._cache = access.cache or PageCache()
+        self.cache = access.cache or PageCache()
 
     @cached_property
     def _http(self) -> httpx2.AsyncClient:
@@ -154,10 +154,6 @@ class Provider:
         if found and not hits:
             raise self._failure("nonsense", "no result has a usable address")
         return SearchResult(query=query.text, provider=self.name, hits=enforced(hits, asked.query, asked.prefer))
-
-    def page(self, url: str, *, whole: bool = True) -> Source | None:
-        """Give a page whose text came with a hit; with `whole` false, an abstract will do."""
-        return self._cache.get(url, whole=whole)
 
     def warm_up(self) -> None:
         """Load what the first search would else wait for; slow, so for a thread of its own."""
@@ -277,7 +273,7 @@ class Provider:
         if isinstance(found.text, str) and found.text:
             author = "; ".join(found.authors[:3]) + (" et al." if len(found.authors) > 3 else "")
             document = Document(title, found.text, author=author or None, published=published)
-            self._cache.put(url, document, provider=self.name, whole=found.whole)
+            self.cache.put(url, document, provider=self.name, whole=found.whole)
         score = found.score if isinstance(found.score, int | float) and not isinstance(found.score, bool) else 0.0
         return Hit(
             url=url, title=title, snippet=words(found.snippet)[:MAX_SNIPPET], score=float(score), published=published,

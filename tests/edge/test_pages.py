@@ -10,7 +10,7 @@ from werkzeug import Response
 from agents.contracts.sources import Source
 from agents.core.errors import SourceError
 from agents.search.chain import Chain
-from agents.search.pages import PageCache, WebPages
+from agents.search.pages import ABSTRACT, PageCache, WebPages
 from agents.web.decoding import Document
 from agents.web.fetching import Fetcher
 from agents.web.guard import AllowedHosts
@@ -121,6 +121,17 @@ def test_an_abstract_does_not_take_the_place_of_the_page():
 
     assert source is not None
     assert source.text == TEXT.strip()
+
+
+async def test_a_text_that_came_with_a_hit_is_taken_for_the_page_and_an_abstract_for_a_closed_one(httpserver, pages):
+    httpserver.expect_request("/closed").respond_with_data("", status=402)
+    sent, closed = "https://a.example/", httpserver.url_for("/closed")
+    pages.sent.put(sent, Document("A", TEXT), provider="tavily", whole=True)
+    pages.sent.put(closed, Document("B", "Ice grows."), provider="openalex", whole=False)
+
+    assert (await pages.read(sent, 5)).text == TEXT.strip()
+    abstract = await pages.read(closed, 5)
+    assert (abstract.text, abstract.tags[0]) == ("Ice grows.", ABSTRACT)
 
 
 async def test_the_chain_reads_a_page_that_no_provider_sent(httpserver, pages):

@@ -227,12 +227,12 @@ async def test_a_page_that_came_with_its_hit_is_not_fetched(service, tavily):
     service.answers = [{"results": [GOOD["results"][0] | {"raw_content": LONG}]}]
 
     result = await tavily.search(query())
-    source = tavily.page(result.hits[0].url)
+    source = tavily.cache.get(result.hits[0].url, whole=True)
 
     assert source is not None
     assert source.text == LONG.strip()
     assert (source.kind, source.title, source.site, source.language) == ("web", "Ice", "board.orvane.example", "en")
-    assert tavily.page("https://board.orvane.example/ice/#top") == source
+    assert tavily.cache.get("https://board.orvane.example/ice/#top", whole=True) == source
 
 
 async def test_a_remnant_of_a_page_is_not_taken_for_it(service, tavily):
@@ -240,7 +240,7 @@ async def test_a_remnant_of_a_page_is_not_taken_for_it(service, tavily):
 
     result = await tavily.search(query())
 
-    assert tavily.page(result.hits[0].url) is None
+    assert tavily.cache.get(result.hits[0].url, whole=True) is None
 
 
 def test_kept_pages_are_bounded_and_grow_old():

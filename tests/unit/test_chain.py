@@ -17,7 +17,7 @@ from agents.core.transport import RetryPolicy
 from agents.search import web_providers
 from agents.search.chain import Chain
 from agents.search.choose_searcher import NAMES, choose
-from agents.search.pages import source_of
+from agents.search.pages import PageCache, source_of
 from agents.search.provider import Access
 from agents.search.scope_filter import enforced, fuse, in_range, keywords, prepared, shortened, whole_day, within
 from agents.search.searcher import REST_S, CircuitBreaker, SearchFailed
@@ -28,17 +28,15 @@ from tests.scripted_search import ScriptedSearcher
 
 CASES = Path(__file__).resolve().parent.parent / "data" / "cases"
 QUERY = SearchQuery(text="ice on the lake")
-ABSTRACT = source_of("https://doi.org/10.1/x", Document("A paper", "Ice grows."), "2026-01-01", tags=("abstract",))
 
 
 class Fake:
     """A provider that does as it is told: hits, or failures by their kind; the last for ever."""
 
-    def __init__(self, name: str, *script: Any, keyless: bool = False, pages: Sequence[Any] = ()) -> None:
+    def __init__(self, name: str, *script: Any, keyless: bool = False) -> None:
         self.name, self.host, self.keyless = name, f"{name}.example", keyless
         self.script = list(script) or [()]
         self.asked: list[tuple[str, float | None, int | None]] = []
-        self.pages = {page.url: page for page in pages}
         self.closed = False
 
     def warm_up(self) -> None: ...
@@ -56,23 +54,17 @@ class Fake:
         hits = tuple(Hit(url=url, title=url, provider=self.name) for url in step)
         return SearchResult(query=query.text, provider=self.name, hits=hits)
 
-    def page(self, url: str, *, whole: bool = True) -> Any:
-        page = self.pages.get(url)
-        return page if page and (not whole or "abstract" not in page.tags) else None
-
     async def close(self) -> None:
         self.closed = True
 
 
 class Pages:
-    def __init__(self, fail: bool = False) -> None:
+    def __init__(self) -> None:
         self.read_urls: list[str] = []
-        self.fail = fail
+        self.sent = PageCache()
 
     async def read(self, url: str, deadline_s: float | None = None, known: Any = None) -> Any:
         self.read_urls.append(url)
-        if self.fail:
-            raise SourceError(url, "it asks for payment")
         return source_of(url, Document("Read", "Read from the web."), "2026-01-01")
 
 
@@ -367,21 +359,11 @@ async def test_a_survey_of_own_documents_says_that_there_is_the_web_too():
 
 async def test_addresses_are_read_where_they_belong():
     pages = Pages()
-    kept = source_of("https://kept.example/", Document("Kept", "It came with its hit."), "2026-01-01")
-    chain = Chain([Fake("web", pages=[kept])], pages, library(one="ice on the lake"))
+    chain = Chain([Fake("web")], pages, library(one="ice on the lake"))
 
     assert (await chain.read("library:/a/one")).text == "ice on the lake"
-    assert (await chain.read("https://kept.example/")).title == "Kept"
     assert (await chain.read(WEB)).title == "Read"
     assert pages.read_urls == [WEB]
-
-
-async def test_of_a_closed_paper_the_abstract_is_read():
-    papers = Fake("papers", pages=[ABSTRACT])
-
-    assert await Chain([], Pages(fail=True), beside=[papers]).read(ABSTRACT.url) == ABSTRACT
-    with pytest.raises(SourceError, match="payment"):
-        await Chain([], Pages(fail=True), beside=[papers]).read(WEB)
 
 
 # ---- the probe
