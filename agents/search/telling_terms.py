@@ -67,17 +67,14 @@ def widespread(documents: Sequence[Sequence[Phrase]], limit: int) -> tuple[str, 
 
     What occurs once in each, such as a notice under every document, does not matter in any.
     """
-    spread: Counter[str] = Counter()
-    total: Counter[str] = Counter()
-    shown: dict[str, str] = {}
-    for found in documents:
-        for phrase in found:
-            if phrase.times >= _REPEATED:
-                spread[phrase.key] += 1
-                total[phrase.key] += min(phrase.times, 10)
-                shown.setdefault(phrase.key, phrase.shown)
-    ranked = sorted(spread, key=lambda key: (-spread[key] * _weight(key), -total[key], key))
-    return _without_parts([Phrase(key, shown[key], total[key]) for key in ranked], limit)
+    matters: defaultdict[str, list[Phrase]] = defaultdict(list)
+    for phrase in (one for found in documents for one in found if one.times >= _REPEATED):
+        matters[phrase.key].append(phrase)
+
+    def rank(same: list[Phrase]) -> tuple[float, int, str]:
+        return -len(same) * _weight(same[0].key), -sum(min(one.times, 10) for one in same), same[0].key
+
+    return _without_parts([same[0] for same in sorted(matters.values(), key=rank)], limit)
 
 
 def _side_by_side(text: str, stop: frozenset[str]) -> Iterator[list[str]]:
