@@ -181,7 +181,6 @@ class LiteLLMModel:
             ways = replace(ways, structured="prompt")
             begun = self.ways if self._plain_helped else ways
         failure: Failed | None = None
-        unread = NOTHING
         for _ in range(MAX_ADAPTIONS):
             listener = None if course.shown else on_text
             streamed = ways.stream == "always" or (listener is not None and ways.stream == "wanted")
@@ -229,14 +228,11 @@ class LiteLLMModel:
                 self._learn(begun, read)
                 self._plain_helped |= plain and bool(text.strip())
                 finish: FinishReason = "length" if answer.finish == "length" else "stop"
-                spent = (course.spent + unread + usage).model_copy(update={"calls": course.requests})
+                spent = (course.spent + usage).model_copy(update={"calls": course.requests})
                 whole = capabilities.room_for(ways, request.max_output_tokens, tokens_in) or 0
                 hurried = finish == "length" and sent.room < whole
                 return Reply(text=text, usage=spent, finish_reason=finish, model=self.name, hurried=hurried)
-            if better.stream != ways.stream:  # nothing came: it was asked and answered if it answers now
-                unread += usage
-            else:
-                course.spent += usage
+            course.spent += usage
             ways = better
         raise failure or self._failed("server", "it never came to an answer")
 
