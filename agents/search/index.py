@@ -129,28 +129,10 @@ class Index:
         best: dict[int, Passage] = {}
         for passage in by_meaning(text, passages):
             best.setdefault(passage.document, passage)
-        chosen = list(best.values())[: limit * _RERANKED]
-        if len(best) > len(chosen):  # else as many are read in any case: a model takes a hundredth of a second for each
-            chosen = self._read(text, chosen)
-        documents = [self._hit(passage, provider) for passage in chosen]
-        return SearchResult(query=text, provider=provider, hits=tuple(reranked(text, documents)[:limit]))
-
-    def _read(self, text: str, passages: list[Passage]) -> list[Passage]:
-        """Put those first that a model reads as near to a search."""
-        if language_of(text) != "en" or not (wanted := meaning(text)):
-            return passages
-        unit = _READ_AS_NEAR * passages[0].score
-        near = [unit * max(0.0, closeness(wanted, meaning(self._words(one)))) for one in passages]
-        raised = (one._replace(score=one.score + much) for one, much in zip(passages, near, strict=True))
-        return sorted(raised, key=lambda one: -one.score)
-
-    def _words(self, passage: Passage) -> str:
-        place = (passage.start + 1, passage.stop - passage.start, passage.document)
-        return str(
-            self._db.execute("select title || ': ' || substr(text, ?, ?) from document where id = ?", place).fetchone()[
-                0
-            ]
-        )
+        hits = [self._hit(one, provider) for one in list(best.values())[: limit * _RERANKED]]
+        if len(best) > len(hits):  # else as many are read in any case: a model takes a hundredth of a second for each
+            hits = read_near(text, hits)
+        return SearchResult(query=text, provider=provider, hits=tuple(reranked(text, hits)[:limit]))
 
     def document(self, url: str) -> Source | None:
         """Give the document at an address; None when there is none."""
@@ -233,6 +215,15 @@ def by_meaning(text: str, passages: Sequence[Passage]) -> list[Passage]:
     wanted, unit = direction(text), _MEANT * max((one.score for one in passages), default=0.0)
     raised = (one._replace(score=one.score + unit * max(0.0, closeness(wanted, one.direction))) for one in passages)
     return sorted(raised, key=lambda one: -one.score)
+
+
+def read_near(text: str, found: Sequence[Hit]) -> list[Hit]:
+    """Raise the score of each document by how near a model reads its passage to a search."""
+    if language_of(text) != "en" or not (wanted := meaning(text)):
+        return list(found)
+    unit = _READ_AS_NEAR * found[0].score
+    near = (max(0.0, closeness(wanted, meaning(f"{one.title}: {one.snippet}"))) for one in found)
+    return [one.model_copy(update={"score": one.score + unit * much}) for one, much in zip(found, near, strict=True)]
 
 
 def reranked(text: str, found: Sequence[Hit]) -> list[Hit]:
