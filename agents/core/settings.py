@@ -118,6 +118,8 @@ class Settings(BaseSettings):
     """How much is logged to standard error."""
     otel: bool = Field(False, alias="DOSSIER_OTEL")
     """Send traces of jobs by OpenTelemetry (the `otel` extra); where to is said by OTEL_EXPORTER_OTLP_ENDPOINT and kin."""
+    litellm_callbacks: Annotated[tuple[str, ...], NoDecode] = Field((), alias="DOSSIER_LITELLM_CALLBACKS")
+    """Callbacks of the model library by name, as a comma list: langfuse, otel, … They are told job, node and call."""
 
     max_depth: int = Field(3, ge=1, le=3, alias="RESEARCH_MAX_DEPTH")
     """Executors in a row, at most; may lower 3, never raise it."""
@@ -178,7 +180,7 @@ class Settings(BaseSettings):
     max_concurrency: int = Field(6, ge=1, le=64, alias="RESEARCH_MAX_CONCURRENCY")
     """Calls at once per job."""
 
-    @field_validator("retriever", "fallbacks", mode="before")
+    @field_validator("retriever", "fallbacks", "litellm_callbacks", mode="before")
     @classmethod
     def _comma_list(cls, value: object) -> object:
         if isinstance(value, str):

@@ -267,7 +267,7 @@ def bind(
             choice.name, api_base=choice.base or None, schema_note=schema_note, retries=retries,
             needs_key=choice.provider in _KEYED and not choice.own_server, free=choice.free,
             gate=pacing.gate(choice.provider, own_server=choice.own_server, slots=slots),
-            kept=kept,
+            callbacks=settings.litellm_callbacks, kept=kept,
         )  # fmt: skip
 
     chains: dict[str, Model] = {}

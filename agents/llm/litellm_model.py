@@ -22,6 +22,7 @@ from types import ModuleType
 
 from agents.core.budget import NOTHING, Spent, Usage
 from agents.core.errors import ModelError, ModelFault
+from agents.core.events import current_trace
 from agents.core.role import NOTHING_SAID, FinishReason, OnText, Reply, Request, estimated_tokens
 from agents.core.settings import has_key
 from agents.core.transport import ATTEMPTS, RetryPolicy
@@ -105,6 +106,7 @@ class LiteLLMModel:
         retries: requests for one reply, at most.
         gate: gives out turns at the provider, to all of its callers; without one, every request passes.
         free: nothing is paid for it; else an answer costs what the list of prices says.
+        callbacks: names of litellm's own callbacks; each request tells them job, node, call and role.
         kept: what earlier starts found out of models.
     """
 
@@ -113,7 +115,7 @@ class LiteLLMModel:
     def __init__(
         self, name: str, *, schema_note: Callable[[str], str], api_base: str | None = None,
         needs_key: bool = False, free: bool = False, retries: int = ATTEMPTS, gate: RateLimiter | None = None,
-        retry: RetryPolicy = RetryPolicy(longest_wait_s=math.inf),
+        retry: RetryPolicy = RetryPolicy(longest_wait_s=math.inf), callbacks: tuple[str, ...] = (),
         kept: capabilities.KeptWays | None = None,
     ) -> None:  # fmt: skip
         self.name, self.free = name, free
@@ -122,7 +124,9 @@ class LiteLLMModel:
         self._schema_note, self._api_base = schema_note, api_base
         self.gate, self._needs_key = gate or OpenGate(), needs_key
         self._retries, self._retry = retries, replace(retry, sleep=partial(self._pause, retry.sleep))
-        direct = name.startswith("openai/")
+        # litellm's own callbacks are called by litellm only.
+        direct = name.startswith("openai/") and not callbacks
+        self._callbacks = callbacks
         self.ways = Ways(
             direct=direct, room="max_tokens" if api_base or not direct else "max_completion_tokens",
         )  # fmt: skip
@@ -294,7 +298,7 @@ class LiteLLMModel:
         if self.name.partition("/")[0] in PROVIDERS.ollama:
             body["num_ctx"] = capabilities.ollama_window(ways, sent.tokens_in, sent.room)
         if not ways.direct:
-            body |= await self._for_litellm()
+            body |= await self._for_litellm(request)
         course.requests += 1
         answer = protocol.ProviderAnswer()
         try:
@@ -308,13 +312,18 @@ class LiteLLMModel:
             raise failed(error, model=self.name, key_variable=self.key_variable, secrets=secrets) from None
         return answer
 
-    async def _for_litellm(self) -> protocol.Wire:
+    async def _for_litellm(self, request: Request) -> protocol.Wire:
         """Load litellm, and give what only it takes."""
         if self._litellm is None:
             self._litellm = await asyncio.to_thread(warm_up)
             self._raised = (*protocol.RAISED, *exceptions_of(self._litellm))
-        # The same for every call, since litellm keeps connections by it; the time that is left is held around the call.
-        given: protocol.Wire = {"timeout": CALL_CAP_S, "max_retries": 0, "num_retries": 0}
+            known = self._litellm.callbacks
+            known += [name for name in self._callbacks if name not in known]
+        given: protocol.Wire = {
+            # The same for every call, since litellm keeps connections by it; the time that is left is held around the call.
+            "timeout": CALL_CAP_S, "max_retries": 0, "num_retries": 0,
+            "metadata": current_trace().named() | {"role": request.role},  # for callbacks; not sent to the provider
+        }  # fmt: skip
         if self._api_base:
             given |= {"api_base": self._api_base, "api_key": self._key()}
         return given

@@ -20,6 +20,7 @@ from werkzeug import Response
 
 from agents.contracts.frozen import Frozen, Text
 from agents.core.errors import ModelError
+from agents.core.events import TraceContext, traced
 from agents.core.port import Pace
 from agents.core.role import Message, Request
 from agents.core.transport import RetryPolicy
@@ -781,6 +782,43 @@ async def test_an_answer_that_is_cut_off_at_the_pace_of_the_server_is_told_from_
     quick = await model().reply(request(deadline_s=40.0))
 
     assert (slow.hurried, quick.hurried) == (True, False)
+
+
+# ---- callbacks
+
+
+async def test_callbacks_of_the_library_are_told_the_place_of_a_call_and_the_provider_is_not(
+    httpserver, model, monkeypatch
+):
+    import litellm
+    from litellm.integrations.custom_logger import CustomLogger
+
+    told: list[dict[str, Any]] = []
+    done = asyncio.Event()
+
+    class Kept(CustomLogger):
+        async def async_log_success_event(self, kwargs, response_obj, start_time, end_time):
+            told.append(kwargs["litellm_params"]["metadata"])
+            done.set()
+
+    answers(httpserver, body())
+    monkeypatch.setattr(litellm, "callbacks", [Kept()])
+    with traced(TraceContext("job-1", "job/0/1", "extract:0")):
+        await model(callbacks=("prometheus_of_nobody",)).reply(request())
+    await asyncio.wait_for(done.wait(), 60)
+    expected = {"job_id": "job-1", "node": "job/0/1", "call": "extract:0", "role": "planner"}
+    assert expected.items() <= told[0].items()
+    assert "metadata" not in sent(httpserver)[0]
+
+
+async def test_callbacks_that_are_named_are_set_once(httpserver, model, monkeypatch):
+    import litellm
+
+    monkeypatch.setattr(litellm, "callbacks", [])
+    answers(httpserver, body())
+    for _ in range(2):
+        await model(callbacks=("prometheus_of_nobody",)).reply(request())
+    assert litellm.callbacks == ["prometheus_of_nobody"]
 
 
 # ---- without the library
