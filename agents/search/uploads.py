@@ -58,21 +58,19 @@ class UploadResult:
 
 async def take(given: Sequence[UploadedFile], known: Sequence[OwnFile], texts: Texts, now: str) -> UploadResult:
     """Read files and keep their texts."""
-    room = max(0, MAX_FILES - len(known))
-    taking, beyond = given[: min(AT_ONCE, room)], len(given[min(AT_ONCE, room) :])
-    read = await asyncio.gather(*(_read(one, texts, now) for one in taking))
+    room = min(AT_ONCE, max(0, MAX_FILES - len(known)))
     files: list[OwnFile] = []
     refused: list[BadRequest] = []
-    for one, outcome in zip(taking, read, strict=True):
+    for outcome in await asyncio.gather(*(_read(one, texts, now) for one in given[:room])):
         here = (*known, *files)
-        if isinstance(outcome, str):
-            refused.append(BadRequest("“{name}” was not added: {why}.", name=plain_name(one.name), why=outcome))
+        if isinstance(outcome, BadRequest):
+            refused.append(outcome)
         elif twin := next((file for file in here if file.card.text_hash == outcome.card.text_hash), None):
             same = "“{name}” was not added: it says the same as “{twin}”, which is here already."
             refused.append(BadRequest(same, name=outcome.name, twin=twin.name))
         else:
             files.append(_told_apart(outcome, here))
-    if beyond:
+    if beyond := len(given[room:]):
         form, most = "{n} {n:file was|files were} not added: one message brings up to {most}.", AT_ONCE
         if room < AT_ONCE:
             form, most = "{n} {n:file was|files were} not added: a chat holds up to {most}.", MAX_FILES
@@ -80,19 +78,19 @@ async def take(given: Sequence[UploadedFile], known: Sequence[OwnFile], texts: T
     return UploadResult(tuple(files), tuple(refused))
 
 
-async def _read(given: UploadedFile, texts: Texts, now: str) -> OwnFile | str:
+async def _read(given: UploadedFile, texts: Texts, now: str) -> OwnFile | BadRequest:
     """Read one file; or say why it is none of ours."""
-    if not given.body:
-        return "it is empty"
+    name, why = plain_name(given.name), "" if given.body else "it is empty"
     if len(given.body) > MAX_BYTES:
-        return Said("it is too large (> {size})", size=f"{MAX_BYTES // 1_000_000} MB")
-    name = plain_name(given.name)
+        why = Said("it is too large (> {size})", size=f"{MAX_BYTES // 1_000_000} MB")
     # By its content, so that the same file is the same source wherever it is given; the name is for people.
     url = f"{SCHEME}{sha256(given.body).hexdigest()[:16]}/{quote(name)}"
     try:
+        if why:
+            raise SourceError(url, why)
         document = await read_document(given.body, "", url, FILE_S)
     except SourceError as error:
-        return error.reason
+        return BadRequest("“{name}” was not added: {why}.", name=name, why=error.reason)
     await texts.put(document.text)
     card = SourceCard.of(source_of(url, document, now, kind="upload"))
     return OwnFile(name=name, card=card, gaps=document.gaps)

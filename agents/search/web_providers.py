@@ -2,9 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from importlib import import_module
 from importlib.util import find_spec
-from types import ModuleType
 
 from agents.contracts.sources import Hit
 from agents.search.provider import Call, Provider, ProviderHit, Service, usual
@@ -20,8 +18,6 @@ ENGINES = "duckduckgo,brave,mojeek,startpage"  # named one by one: left to itsel
 MISSING = "the package ddgs is not installed; install it with `pip install ddgs`"
 
 JSON_ADVICE = "a SearXNG server has to allow JSON answers (`search.formats` in its settings)"
-
-FIRECRAWL_BASE = "https://api.firecrawl.dev"
 
 _NOTHING = "no results found"
 
@@ -110,7 +106,7 @@ WEB: dict[str, Service] = {
     for service in (
         Service("tavily", "https://api.tavily.com", _ask_tavily, usual("results"),
                 key_variable="TAVILY_API_KEY", key_header=_BEARER, keyless={"X-Tavily-Access-Mode": "keyless"}),
-        Service("firecrawl", FIRECRAWL_BASE, _ask_firecrawl, usual("web"), key_variable="FIRECRAWL_API_KEY",
+        Service("firecrawl", "https://api.firecrawl.dev", _ask_firecrawl, usual("web"), key_variable="FIRECRAWL_API_KEY",
                 key_header=_BEARER, needs="FIRECRAWL_API_KEY", error_means="server"),
         Service("ddgs", "https://duckduckgo.com", _ask_searxng, usual()),
         _keyed("brave", "https://api.search.brave.com", _ask_brave,
@@ -159,23 +155,20 @@ def installed() -> bool:
 class Ddgs(Provider):
     """Keyless web search by a package."""
 
-    load: Callable[[str], ModuleType] = staticmethod(import_module)
-
     async def _ask(self, asked: ProviderQuery, seconds: float) -> list[ProviderHit]:
         try:
-            package, errors = await asyncio.to_thread(lambda: [*map(self.load, ("ddgs", "ddgs.exceptions"))])
+            from ddgs import DDGS  # type: ignore[import-not-found]
+            from ddgs.exceptions import DDGSException  # type: ignore[import-not-found]
         except ImportError:
             raise self._failure("nonsense", MISSING) from None
-        # Every failure of its engines is this one class or below it, an empty list of results as well.
-        base_error: type[Exception] = errors.DDGSException
         try:
             # Its own limit holds for each wait only; the thread that outlives ours ends soon after.
             rows = await asyncio.to_thread(
-                lambda: package.DDGS(timeout=max(1, int(seconds))).text(
+                lambda: DDGS(timeout=max(1, int(seconds))).text(
                     asked.query.text, max_results=asked.query.max_results, backend=ENGINES
                 )
             )
-        except base_error as error:
+        except DDGSException as error:  # every failure of its engines, an empty list of results as well
             said, name = str(error), type(error).__name__
         else:
             return self._usable(usual()(rows), rows)

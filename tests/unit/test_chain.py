@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -580,17 +581,20 @@ def package(script: Sequence[Any]) -> Any:
                 raise step
             return step
 
-    modules = {"ddgs": SimpleNamespace(DDGS=DDGS), "ddgs.exceptions": SimpleNamespace(DDGSException=DDGSException)}
-    return modules.__getitem__
+    return {"ddgs": SimpleNamespace(DDGS=DDGS), "ddgs.exceptions": SimpleNamespace(DDGSException=DDGSException)}
 
 
-def keyless_package(load: Any) -> Ddgs:
-    made = Ddgs(SERVICES["ddgs"], Access(retry=RetryPolicy(sleep=no_wait)))
-    made.load = load
+@pytest.fixture
+def keyless_package(monkeypatch: pytest.MonkeyPatch) -> Any:
+    def made(modules: dict[str, Any]) -> Ddgs:
+        for name, module in modules.items():
+            monkeypatch.setitem(sys.modules, name, module)
+        return Ddgs(SERVICES["ddgs"], Access(retry=RetryPolicy(sleep=no_wait)))
+
     return made
 
 
-async def test_an_exception_that_means_an_empty_list_is_no_failure():
+async def test_an_exception_that_means_an_empty_list_is_no_failure(keyless_package):
     script = json.loads((CASES / "C15" / "provider_script.json").read_text("utf-8"))
     row = next(row for row in script if row["name"] == "exception_no_results")
     loaded = package([DDGSException(step["raises"]) for step in row["sequence"]])
@@ -601,7 +605,7 @@ async def test_an_exception_that_means_an_empty_list_is_no_failure():
         assert (looked.hits, looked.failures) == ((), ())
 
 
-async def test_other_exceptions_of_the_keyless_package_are_failures():
+async def test_other_exceptions_of_the_keyless_package_are_failures(keyless_package):
     loaded = package([DDGSException("Ratelimit"), [{"href": WEB, "title": "A", "body": "b"}, "oops"]])
 
     result = await keyless_package(loaded).search(QUERY)
@@ -609,12 +613,9 @@ async def test_other_exceptions_of_the_keyless_package_are_failures():
     assert urls(result) == [WEB]
 
 
-async def test_a_keyless_package_that_is_missing_says_so():
-    def missing(name: str) -> Any:
-        raise ImportError("no")
-
+async def test_a_keyless_package_that_is_missing_says_so(keyless_package):
     with pytest.raises(SearchFailed, match="pip install ddgs"):
-        await keyless_package(missing).search(QUERY)
+        await keyless_package({"ddgs": None}).search(QUERY)
 
 
 # ---- choosing
