@@ -80,14 +80,6 @@ class WithFallbacks:
         """Have the first model answer that can; else raise what the bound one said, since that is what can be mended."""
         loop = asyncio.get_running_loop()
         ends_at = None if request.deadline_s is None else loop.time() + request.deadline_s
-        shown = False
-
-        async def show(text: str) -> None:
-            nonlocal shown
-            shown = True
-            if on_text is not None:
-                await on_text(text)
-
         first: ModelError | None = self._ward.resting(self.name)
         lost = NOTHING
         awake = [model for model in self.models if self._ward.resting(model.name) is None] or [self.models[0]]
@@ -96,10 +88,8 @@ class WithFallbacks:
             if left is not None and at + 1 < len(awake):
                 left *= SHARE_WITH_OTHERS
             asked_at = self._ward.clock()
-            # A second model does not write over the first one's words.
-            listener = None if shown or on_text is None else show
-            try:
-                reply = await model.reply(replace(request, deadline_s=left), listener)
+            try:  # a second model does not write over the first one's words
+                reply = await model.reply(replace(request, deadline_s=left), None if at else on_text)
             except ModelError as error:
                 first, lost = first or error, lost + spent_by(error)
                 if error.fault != "timeout" or left is None or left >= FAIR_TIME_S:
@@ -136,10 +126,6 @@ class Choice:
     key_variable: str
 
     @property
-    def has_key(self) -> bool:
-        return env.has_key(self.key_variable)
-
-    @property
     def own_server(self) -> bool:
         """It runs on the user's machines, or at an address that the user set: its texts are not for anybody else."""
         return self.provider in PROVIDERS.local or bool(self.base)
@@ -159,7 +145,7 @@ class Choice:
     @property
     def usable(self) -> bool:
         """It could be asked: it has a key, runs where none is needed, or is signed in to by the machine."""
-        return self.has_key or self.own_server or self.provider in PROVIDERS.signed_in
+        return env.has_key(self.key_variable) or self.own_server or self.provider in PROVIDERS.signed_in
 
 
 @dataclass(frozen=True)
