@@ -272,12 +272,16 @@ class RateLimiter:
 
 
 class OpenGate(RateLimiter):
-    """Lets every request pass: what one caller is asked to wait is no matter of another."""
+    """Lets every request pass, and learns nothing of the provider."""
 
     def __init__(self) -> None:
         super().__init__(Pace)
 
     def hold(self, seconds: float) -> None: ...
+
+    @asynccontextmanager
+    async def turn(self, tokens: int, patience_s: float = math.inf) -> AsyncIterator[Permit]:
+        yield Permit()
 
 
 class Pacing:
