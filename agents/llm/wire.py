@@ -119,8 +119,10 @@ async def gather(pieces: AsyncGenerator[Wire], answer: ProviderAnswer, on_text: 
 
     async def show() -> None:
         nonlocal shown, looked_at
+        if on_text is None:
+            return
         said, looked_at = words_so_far(answer.content, field), now()
-        if on_text is not None and said != shown and said.startswith(shown):
+        if said != shown and said.startswith(shown):
             news, shown = said[len(shown) :], said
             await on_text(news)
 

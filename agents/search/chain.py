@@ -227,11 +227,10 @@ class Chain:
             return None
         results = await asyncio.gather(*(self._try(engine, deadline_s) for engine in keyless))
         for result in results:
-            breaker = self._breakers[result.provider]
-            if not result.reachable:
-                breaker.rest(result.reason, PROBE_REST_S)
-            elif breaker.is_open:
-                breaker.close()
+            if result.reachable:
+                self._breakers[result.provider].succeeded()
+            else:
+                self._breakers[result.provider].rest(result.reason, PROBE_REST_S)
         self._reach.found = next((result for result in results if result.reachable), results[0])
         self._reach.again_at = self._clock() + PROBE_REST_S
         return self._reach.found

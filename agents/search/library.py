@@ -111,10 +111,6 @@ class Library(IndexedDocuments):
             raise SourceError(url, UNKNOWN)
         return source.model_copy(update={"kind": self.kind, "retrieved": now()})
 
-    async def refresh(self) -> None:
-        self._seen_at = None
-        await self._work(lambda index: None, None)
-
     def close(self) -> None:
         with self._lock:
             if self._index is not None:

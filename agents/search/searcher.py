@@ -190,9 +190,10 @@ class CircuitBreaker:
         return rested
 
     def succeeded(self) -> None:
-        """Count a success, which closes it."""
+        """Count a success, which closes it and begins the count anew."""
         if self.is_open:
-            self.close()
+            self._ends.clear()
+            self._open_until, self.reason = None, ""
         self._ends.append(True)
 
     def failed(self, reason: str, *, rest_s: float = 0.0, at_once: bool = False) -> None:
@@ -208,11 +209,6 @@ class CircuitBreaker:
         """Note that a call ended without telling anything of the provider."""
         if self.is_open:
             self._open_until = self._clock()
-
-    def close(self) -> None:
-        """Close it and begin to count anew."""
-        self._ends.clear()
-        self._open_until, self.reason = None, ""
 
     def rest(self, reason: str, seconds: float) -> None:
         """Open it for so many seconds."""

@@ -128,7 +128,7 @@ async def test_files_that_are_not_used_are_named_with_the_reason(open_library, t
         }
     )
 
-    await library.refresh()
+    await library.survey()
 
     reasons = {one.url.rpartition("/")[2]: one.reason for one in library.skipped}
     assert reasons == {
@@ -150,7 +150,7 @@ async def test_changed_files_are_read_again_and_removed_ones_vanish(open_library
 
 async def test_an_unchanged_file_is_not_read_again(open_library, tmp_path):
     library = open_library({"a.md": HERON})
-    await library.refresh()
+    await library.survey()
     path = tmp_path / "docs" / "a.md"
     facts = path.stat()
     path.write_text(HERON.replace("heron", "crane"), "utf-8")
@@ -206,7 +206,7 @@ async def test_of_files_with_the_same_words_one_is_found_and_each_can_be_read(op
 
 async def test_a_copy_comes_back_when_the_other_is_removed(open_library, tmp_path):
     library = open_library({"a.txt": LONG, "b.txt": LONG})
-    await library.refresh()
+    await library.survey()
 
     (tmp_path / "docs" / (await found(library, "count"))[0]).unlink()
 
@@ -229,7 +229,7 @@ def test_a_missing_folder_is_named(tmp_path):
 
 async def test_a_folder_that_vanished_is_a_failure_and_forgets_nothing(open_library, tmp_path):
     library = open_library({"a.md": HERON})
-    await library.refresh()
+    await library.survey()
     (tmp_path / "docs").rename(tmp_path / "away")
 
     with pytest.raises(SearchError):

@@ -101,7 +101,7 @@ async def test_scans_locked_and_broken_files_are_skipped_and_named_with_the_reas
         }
     )
 
-    await library.refresh()
+    await library.survey()
 
     reasons = {one.url.rpartition("/")[2]: one.reason for one in library.skipped}
     assert reasons == {
@@ -126,10 +126,10 @@ async def test_a_file_with_a_scanned_page_is_read_and_the_page_named(open_librar
 
 async def test_a_skipped_file_is_not_read_again_until_it_changes(open_library, tmp_path):
     library = open_library({"scan.pdf": CASES / "C29" / "scanned.pdf"})
-    await library.refresh()
+    await library.survey()
 
     (tmp_path / "docs" / "scan.pdf").write_bytes(pdf_file(PAGES))
-    await library.refresh()
+    await library.survey()
 
     assert library.skipped == ()
 
@@ -138,7 +138,7 @@ async def test_files_for_which_the_time_of_one_look_is_up_are_left_for_the_next(
     monkeypatch.setattr("agents.search.library.SCAN_S", -1)
     library = open_library({"a.pdf": pdf_file(PAGES), "b.txt": b"The lamp burns all night."})
 
-    await library.refresh()
+    await library.survey()
 
     assert [(one.url, one.reason) for one in library.skipped] == [
         ("library:/docs/a.pdf", LATER),
