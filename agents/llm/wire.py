@@ -93,14 +93,12 @@ _AT_ONCE = re.compile(r"(?:```[\w+-]*\s*)?(?=\{)")
 
 def words_so_far(text: str, field: str) -> str:
     """Give what is written of a field of an answer: a text as far as it goes, of a list each complete item as a line of JSON."""
-    begins, end = None, 0
-    while not begins:
-        text = text[end:].lstrip("\ufeff \t\r\n")
-        begins, thoughts = _AT_ONCE.match(text), answers.OPENING.match(text)
-        ends_at = answers.closing_tag(text, thoughts.end() if thoughts else 0, final=False)
-        if begins is None and ends_at is None:
+    while not (begins := _AT_ONCE.match(text := text.lstrip("\ufeff \t\r\n"))):
+        thoughts = answers.OPENING.match(text)
+        end = answers.closing_tag(text, thoughts.end() if thoughts else 0, final=False)
+        if end is None:
             return ""
-        end = ends_at or 0
+        text = text[end:]
     found = answers.complete_part(text, begins.end(), words=True)
     said = answers.each_text(found.get(field) if isinstance(found, dict) else None, answers.whole_signs)
     if isinstance(said, list):
