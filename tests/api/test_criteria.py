@@ -14,9 +14,12 @@ from agents.contracts.finding import Section
 from agents.contracts.report import JobStatus, Stage
 from agents.core.transport import RetryPolicy
 from agents.search.chain import Chain
+from agents.search.pages import WebPages
 from agents.search.provider import Access
 from agents.search.tavily import Tavily
 from agents.search.web_providers import WEB
+from agents.web.fetching import Fetcher
+from agents.web.guard import AllowedHosts
 from tests.api.conftest import TASK, FlatWorker, Gate, scripted
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,11 +43,9 @@ async def test_a_search_service_that_answers_500_is_tried_again_with_growing_wai
         return Response(json.dumps({"results": [hit]}), content_type="application/json")
 
     httpserver.expect_request("/search", method="POST").respond_with_handler(answer)
-    tavily = Tavily(
-        WEB["tavily"],
-        Access(key=SecretStr("tvly-dev-FAKE"), base=httpserver.url_for("").rstrip("/"), retry=RetryPolicy(sleep=sleep)),
-    )
-    put(searcher=Chain([tavily], pages=None))
+    pages, base = WebPages(Fetcher(AllowedHosts.parse(""))), httpserver.url_for("").rstrip("/")
+    access = Access(key=SecretStr("tvly-dev-FAKE"), base=base, retry=RetryPolicy(sleep=sleep), cache=pages.sent)
+    put(searcher=Chain([Tavily(WEB["tavily"], access)], pages))
     told = (await http.post("/run", json={"task": TASK, "max_queries": 1, "max_iters": 1})).json()
     assert asked[:3] == [asked[0]] * 3
     # Three attempts, and between them min(2^n + U(0, 1), 10) seconds.
