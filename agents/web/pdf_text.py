@@ -146,11 +146,7 @@ def _words(look: Look) -> list[Word]:
 
 
 def _drawn(text_page: pypdfium2.PdfTextPage, look: Look) -> Iterator[Word]:
-    count = text_page.count_chars()
-    text = text_page.get_text_range() if count else ""
-    places: Sequence[int] = range(count)
-    if len(text) != count:  # characters that are no text, or beyond the basic plane: one by one then
-        text, places = _one_by_one(text_page, count)
+    text, places = _letters(text_page)
     box = raw.FS_RECTF()
     # Words that run to the left come in the order of their letters, or in that of their places.
     for run in _RIGHT_TO_LEFT.finditer(text):
@@ -212,16 +208,17 @@ def _with_fractions(words: list[Word], look: Look) -> list[Word]:
     return words
 
 
-def _one_by_one(text_page: pypdfium2.PdfTextPage, count: int) -> tuple[str, list[int]]:
+def _letters(text_page: pypdfium2.PdfTextPage) -> tuple[str, list[int]]:
     """Give the characters of a page and where each of them stands; halves of a pair become one."""
     letters: list[str] = []
     places: list[int] = []
-    for at in range(count):
+    for at in range(text_page.count_chars()):
         code = raw.FPDFText_GetUnicode(text_page, at)
         if 0xDC00 <= code < 0xE000 and letters and 0xD800 <= ord(letters[-1]) < 0xDC00:
             letters[-1] = chr(0x10000 + (ord(letters[-1]) - 0xD800) * 0x400 + code - 0xDC00)
             continue
-        letters.append(chr(code or 0xFFFD))  # a sign that the font does not name
+        # Two is a hyphen at the end of a line, none a sign that the font does not name.
+        letters.append("\ufffe" if code == 2 else chr(code or 0xFFFD))
         places.append(at)
     return "".join(" " if "\ud800" <= letter <= "\udfff" else letter for letter in letters), places
 
