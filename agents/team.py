@@ -370,7 +370,7 @@ class Team:
         if (ahead := self.drafts.looking.pop(whose(brief, brief.question), None)) is not None:
             context.look_ahead(ahead)
         # Caps bound the searches and sources of the whole run, not those of each leaf and round.
-        handlers = bounded(self._handlers(context, brief), caps)
+        handlers = bounded(self._handlers(context, brief), caps, lambda: context.in_vain)
         handlers = with_facts_of(handlers, commission.earlier)
 
         def document(job_id: str, outcome: Outcome, actual: Actual) -> ReportDocument:

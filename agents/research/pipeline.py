@@ -10,6 +10,7 @@ from agents.contracts.plan import Plan
 from agents.contracts.report import Commission, Outcome
 from agents.contracts.verification import Judgement, Truth
 from agents.core.budget import Limits as Spending
+from agents.core.budget import Usage
 from agents.core.errors import DossierError, StepFailed
 from agents.core.events import Charged, Event, JobChanged, Planned, RoleAsked
 from agents.core.port import Ctx, Handler, computed, together
@@ -57,6 +58,12 @@ async def paid_before(spent: Spent) -> PaidBefore:
     return PaidBefore(spent=spent, usage=spent.usage)
 
 
+async def searched_in_vain(context: RunContext, planned: frozenset[str]) -> Charged:
+    """Book searches that were begun for a plan which then became another one: the body of a step."""
+    made = context.ahead.made if context.ahead else set[str]()
+    return Charged(usage=Usage(searches=len(made - planned)))
+
+
 def handlers_of(context: RunContext, means: Means) -> dict[str, Handler]:
     """Give the handlers of all kinds of branches."""
     kinds: dict[str, Handler] = {
@@ -75,12 +82,18 @@ async def carry_out(context: RunContext, means: Means, ctx: Ctx, given: Commissi
     contract = given.contract
     if contract is None:
         ctx.emit("stage:planning", JobChanged(status="running", stage="planning"))
-        brief, plans = await judged_and_planned(ctx, context, given, means.limits, means.planner_window_s)
+        brief, plans, limits = await judged_and_planned(ctx, context, given, means.limits, means.planner_window_s)
+        surroundings = means.model_copy(update={"limits": limits})
         pace = await ctx.call("pace", "0", computed, context.pace, gives=PaceSeen, pool="local")
-        contract = make_contract(brief, plans, means, retrievers=context.searched, pace=pace, challenge=given.challenge)
+        contract = make_contract(
+            brief, plans, surroundings, retrievers=context.searched, pace=pace, challenge=given.challenge
+        )
         ctx.emit(f"contract:{contract.hash}", Planned(contract=contract))
     paid = [(f"{one.role} {one.model} {one.stood_in_for}".strip(), one) for one in contract.spent]
     await ctx.fan("before", paid_before, paid, gives=PaidBefore, pool="local")
+    planned = frozenset(text for plan in contract.plans for leaf in plan.root.leaves() for text in leaf.searches)
+    ahead = await ctx.call("ahead", "0", searched_in_vain, context, planned, gives=Charged, pool="local")
+    context.in_vain = ahead.usage.searches
     brief = contract.brief
     ctx.emit("stage:collecting", JobChanged(status="running", stage="collecting"))
     several = len(contract.plans) > 1

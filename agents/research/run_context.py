@@ -118,6 +118,8 @@ class LookAhead:
 
     def __init__(self) -> None:
         self.searches: Once[Searched] = Once()
+        self.made: set[str] = set()
+        """What was searched for."""
         self._allowed = asyncio.Event()
         self._begun: set[asyncio.Future[object]] = set()
 
@@ -187,6 +189,8 @@ class RunContext:
     pages: Once[SourceCard] = field(default_factory=Once)
     searches: Once[Searched] = field(default_factory=Once)
     answers: Once[Charged] = field(default_factory=Once)
+    in_vain: int = 0
+    """Searches that were begun for a plan which then became another one; they count against the caps."""
     ahead: LookAhead | None = None
     """Where a plan's searches may begin while it is written: its run is authorized by the request for it."""
     earlier: "Recollection | None" = None

@@ -176,6 +176,7 @@ MUTATIONS = (
         ("S3 scout: with its tags", "report/methodology.py", "for tag in (one.tags.authority, one.tags.recency) if", "for tag in () if"),
         ("S3 scout: with its balance", "report/methodology.py", "\" · \".join(map(words.reason, chosen.balance))", "\"\""),
         ("S2: branches of a round side by side", "research/loop/rounds.py", "wave = order[first : first + self.loop.side_by_side]", "wave = order if first == 0 else []"),
+        ("S3 caps: who finds all only reserved waits", "research/planning/flat_plan.py", "if self._working and not grant.enough(searches, least):", "if False:"),
         ("S3 insights: a sweep hands them up", "research/reading/scout_sweep.py", "tuple(self.insights)", "()"),
         ("S3: readers are told what is known", "research/loop/rounds.py", "found=between.known_of(sub_questions(child), self.findings),", "found=(),"),
         ("S0: guidance reaches every role", "research/run_context.py", "        if self.steering.guidance and \"guidance\" in type(given).model_fields:", "        if False:"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.contracts.contract import ScopingTurn
+from agents.contracts.contract import Caps, ScopingTurn
 from agents.contracts.fact import Extraction, PointedFact
 from agents.contracts.plan import PlannedLeaf, PlanTree, ReflectionResponse
 from agents.contracts.report import Actual
@@ -359,3 +359,13 @@ async def test_what_a_user_answers_to_a_broad_question_is_a_limit_that_the_plann
 
 async def ignored(_: str) -> None:
     """Take what is streamed."""
+
+
+async def test_a_leaf_that_finds_all_sources_reserved_begins_when_those_beside_it_give_some_back(bench):
+    caps = Caps(rounds=3, searches=10, sources=7)
+    outcome = await bench(caps=caps).run()
+    assert [(part.title, part.status) for part in outcome.findings[0].children] == [
+        ("Closures", "done"),
+        ("Costs", "done"),
+        ("Passengers", "done"),
+    ]

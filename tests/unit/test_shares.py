@@ -1,5 +1,7 @@
 """Fair shares of time and tokens: nothing beyond what is left, unused time flows on, a plan may only narrow."""
 
+import asyncio
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,32 +44,48 @@ def test_shares_never_exceed_what_is_left(whole, reserve, left_tokens, children,
     assert share.tokens <= max(1, left_tokens)
 
 
+def asked_of(run, path, searches, sources, *, beside=0):
+    return run.grant(path, searches, sources, 1, beside)
+
+
 async def test_leaves_of_a_later_round_share_the_sources_that_are_left_and_planned_ones_come_in_their_order():
-    run = Allowance(searches=20, sources=15)
-    assert [(await run.grant(f"job/0/{n}", 1, 8, 1)).sources for n in range(2)] == [8, 7]
+    run = Allowance(searches=20, sources=15, in_vain=lambda: 0)
+    assert [(await asked_of(run, f"job/0/{n}", 1, 8, beside=1)).sources for n in range(2)] == [8, 7]
 
     for n in range(2):
         run.note(f"job/0/{n}", Grant(searches=1, sources=0), [f"https://a.example/{n}/{page}" for page in range(4)])
+        run.end(f"job/0/{n}")
 
-    assert [(await run.grant(f"job/0/r2-{n}", 1, 4, 2)).sources for n in range(3)] == [3, 2, 2]
-    assert await run.grant("job/0/r3-0", 1, 4, 0) == Grant(searches=1, sources=0)
+    assert [(await asked_of(run, f"job/0/r2-{n}", 1, 4, beside=2)).sources for n in range(3)] == [3, 2, 2]
+    for n in range(3):
+        run.end(f"job/0/r2-{n}")
+    assert await asked_of(run, "job/0/r3-0", 1, 4) == Grant(searches=1, sources=0)
 
 
-async def test_what_a_branch_did_not_use_is_there_for_the_next():
-    run = Allowance(searches=4, sources=6)
-    await run.grant("job/0/0", 4, 6, 0)
-    assert not (await run.grant("job/0/1", 1, 4, 0)).enough(1)
+async def test_who_finds_all_reserved_waits_until_another_ends_and_is_refused_when_nobody_is_at_work():
+    run = Allowance(searches=4, sources=6, in_vain=lambda: 0)
+    await asked_of(run, "job/0/0", 4, 6)
+    assert (await asked_of(run, "job/0/1", 1, 4)).waits
+    waiting = asyncio.create_task(run.given_back())
+    await asyncio.sleep(0)
+    assert not waiting.done()
 
     run.note("job/0/0", Grant(searches=1, sources=0), ["https://a.example/1", "https://a.example/2"])
+    run.end("job/0/0")
+    await waiting
 
-    assert await run.grant("job/0/2", 1, 4, 0) == Grant(searches=1, sources=4)
+    assert await asked_of(run, "job/0/1", 1, 4) == Grant(searches=1, sources=4)
+    assert (await asked_of(run, "job/0/2", 1, 4)).waits
+    run.end("job/0/1")
+    await run.given_back()
+    assert not (await asked_of(run, "job/0/2", 1, 4)).waits
 
 
 async def test_claims_share_the_searches_that_are_left_and_the_sources_when_it_is_known_who_found_any():
-    run = Allowance(searches=5, sources=3)
+    run = Allowance(searches=5, sources=3, in_vain=lambda: 0)
     paths = [f"job/0/challenge-0/claim-c{n}" for n in range(4)]
-    assert [(await run.grant(path, 2, 0, 3)).searches for path in paths] == [2, 1, 1, 1]
-    assert (await run.grant("job/0/challenge-0/claim-c4", 2, 0, 3)).searches == 0
+    assert [(await run.grant(path, 2, 0, 0, 3)).searches for path in paths] == [2, 1, 1, 1]
+    assert (await run.grant("job/0/challenge-0/claim-c4", 2, 0, 0, 3)).waits
 
     a, b, c, d = (f"https://{letter}.example/" for letter in "abcd")
     found = [(), (a, b), (a, c), (d, c, b)]

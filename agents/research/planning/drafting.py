@@ -43,7 +43,7 @@ from agents.research.loop.topics import beyond, repeated, stems
 from agents.research.planning.freeze_contract import Bounds, CapOverrides, bounds_of, in_leaves, with_leaves
 from agents.research.reading.answering import share
 from agents.research.reading.searching import Setting, first_texts, query_of
-from agents.research.run_context import RunContext
+from agents.research.run_context import LookAhead, RunContext
 from agents.roles import EXTRACTOR, PLANNER, only_given_years
 
 SEVERAL = 3
@@ -83,9 +83,9 @@ async def run_draft(context: RunContext, limits: CapOverrides, ctx: Ctx, given: 
     # A query that only asks for facts about what it names, with nothing else to heed, is its own plan.
     own = not planning.known and asks_for_facts(query.text)
     planner = context.by_code(PLANNER.name) if own else context
-    draft = begun(context, brief, planning).take if planner is context else None
+    ahead = begun(context, brief, planning) if planner is context and context.ahead is not None else None
     asked = await ctx.call(
-        "planner", "0", planner.ask, PLANNER, planning, ctx.within(PLANNING_SHARE), None, draft,
+        "planner", "0", planner.ask, PLANNER, planning, ctx.within(PLANNING_SHARE), None, ahead and ahead.take,
         gives=RoleAnswer[PlanTree],
     )  # fmt: skip
     plan = plan_of(asked.output, planning, bounds_of(brief))
@@ -105,22 +105,22 @@ class Begun:
 
     async def take(self, lines: str) -> None:
         """Take further leaves."""
-        if (ahead := self._context.ahead) is None:
-            return
         *whole, self._rest = (self._rest + lines).split("\n")
-        for line in whole:
+        ahead = self._context.ahead
+        for line in whole if ahead else ():
             if "http" in line.casefold():
                 continue  # an address may be made up: the whole answer is rid of those first
             with contextlib.suppress(ValidationError):  # the whole answer is validated, and repaired where need be
                 leaf = self._admit(line)
-                if leaf and not leaf.discovery:
+                if ahead and leaf and not leaf.discovery:
                     texts = first_texts(leaf, self._setting.loop)[: self._left]
                     self._left -= len(texts)
-                    ahead.want(partial(self._search, leaf, texts))
+                    ahead.want(partial(self._search, leaf, texts, ahead))
 
-    async def _search(self, leaf: Leaf, texts: Sequence[str]) -> None:
+    async def _search(self, leaf: Leaf, texts: Sequence[str], ahead: LookAhead) -> None:
         """Ask what is known before the web; the planner goes on writing meanwhile."""
         if (earlier := self._context.earlier) is None or not await earlier.answered(leaf, self._setting):
+            ahead.made.update(texts)
             asked = (self._context.search(query_of(self._setting, text), Deadline(), ahead=True) for text in texts)
             await asyncio.gather(*asked, return_exceptions=True)
 

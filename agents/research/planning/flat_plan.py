@@ -1,7 +1,10 @@
 """The smallest tree: one executor, one phase, a leaf per query; and caps that hold over all its rounds together."""
 
+import asyncio
+import contextlib
+import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from functools import partial
 
 from agents.contracts.contract import Caps
@@ -58,10 +61,12 @@ class Grant(Frozen):
 
     searches: int
     sources: int
+    waits: bool = False
+    """Others only reserve what is left, and may give some back."""
 
-    def enough(self, searches: int) -> bool:
-        """Tell whether a branch can begin that wants so many searches, and sources."""
-        return self.sources > 0 and (self.searches > 0 or not searches)
+    def enough(self, searches: int, least: int = 1) -> bool:
+        """Tell whether a branch can begin that wants so many searches, and at least so many sources."""
+        return self.sources >= least and (self.searches > 0 or not searches)
 
 
 NOTHING = Grant(searches=0, sources=0)
@@ -70,20 +75,31 @@ NOTHING = Grant(searches=0, sources=0)
 class Allowance:
     """Searches and sources of a run: handed out branch by branch, what a branch did not use comes back."""
 
-    def __init__(self, searches: int, sources: int) -> None:
-        self.searches, self.sources = searches, sources
+    def __init__(self, searches: int, sources: int, in_vain: Callable[[], int]) -> None:
+        self.searches, self.sources, self._in_vain = searches, sources, in_vain
         self._granted: dict[str, Grant] = {}
         self._read: set[str] = set()
+        self._working: set[str] = set()
+        """Branches that may still give back."""
         self._chose: set[str] = set()
+        self._given_back = asyncio.Event()
 
-    async def grant(self, path: str, searches: int, sources: int, beside: int) -> Grant:
+    async def grant(self, path: str, searches: int, sources: int, least: int, beside: int) -> Grant:
         """Reserve for a branch: the body of a step. What is `beside` it is left its share: leaves of a later round, claims."""
         grant = self._left(path, searches, sources, beside)
-        self.note(path, grant)
+        if self._working and not grant.enough(searches, least):
+            return Grant(searches=0, sources=0, waits=True)
+        self.begin(path, grant)
         return grant
 
+    async def given_back(self) -> None:
+        """Wait until one of those at work ends."""
+        if self._working:
+            self._given_back.clear()
+            await self._given_back.wait()
+
     def _left(self, path: str, searches: int, sources: int, beside: int) -> Grant:
-        left_searches = self.searches - sum(grant.searches for grant in self._granted.values())
+        left_searches = self.searches - self._in_vain() - sum(grant.searches for grant in self._granted.values())
         left_sources = self.sources - len(self._read) - sum(grant.sources for grant in self._granted.values())
         if later := path.rpartition("-")[0]:  # planned leaves come in the order of their urgency; these are all alike
             waiting = max(1, beside + 1 - sum(one.startswith(f"{later}-") for one in self._granted))
@@ -117,10 +133,23 @@ class Allowance:
         self._granted[path] = grant
         self._read.update(map(canonical, read))
 
+    def begin(self, path: str, grant: Grant) -> None:
+        """Book what a branch may use, as a step recorded it; others wait for what it gives back."""
+        self.note(path, grant)
+        self._working.add(path)
 
-def bounded(handlers: Handlers, caps: Caps) -> Handlers:
-    """Keep everything that searches and reads in a run together within its caps: leaves first, then the challenge."""
-    allowance = Allowance(caps.searches, caps.sources)
+    def end(self, path: str) -> None:
+        """Let those go on that wait for what a branch, however it ended, did not use."""
+        self._working.discard(path)
+        self._given_back.set()
+
+
+def bounded(handlers: Handlers, caps: Caps, in_vain: Callable[[], int] = lambda: 0) -> Handlers:
+    """Keep everything that searches and reads in a run together within its caps: leaves first, then the challenge.
+
+    `in_vain` tells how many searches were begun for a plan which then became another one.
+    """
+    allowance = Allowance(caps.searches, caps.sources, in_vain)
     return {
         **handlers,
         "leaf": partial(_bounded_leaf, handlers["leaf"], allowance),
@@ -130,37 +159,46 @@ def bounded(handlers: Handlers, caps: Caps) -> Handlers:
     }
 
 
-async def _granted(ctx: Ctx, allowance: Allowance, *wanted: int) -> Grant:
-    grant = await ctx.call("allowance", "0", allowance.grant, ctx.path, *wanted, gives=Grant, pool="local")
-    allowance.note(ctx.path, grant)
-    return grant
+@contextlib.asynccontextmanager
+async def _granted(ctx: Ctx, allowance: Allowance, *wanted: int) -> AsyncIterator[Grant]:
+    """Hold what a branch may use until it ends. It waits for others between steps: one that waits takes no call's place."""
+    for asked in itertools.count():
+        grant = await ctx.call("allowance", str(asked), allowance.grant, ctx.path, *wanted, gives=Grant, pool="local")
+        if not grant.waits:
+            break
+        await allowance.given_back()
+    allowance.begin(ctx.path, grant)
+    try:
+        yield grant
+    finally:
+        allowance.end(ctx.path)
 
 
 async def _bounded_leaf(leaf: Handler, allowance: Allowance, ctx: Ctx, given: LeafGiven) -> Finding:
-    wanted = given.leaf.budget
-    searches = wanted.searches if given.leaf.searches else 0
-    grant = await _granted(ctx, allowance, searches, wanted.sources, len(given.siblings))
-    if not grant.enough(searches):
-        what = "searches" if grant.sources else "sources"
-        allowance.note(ctx.path, NOTHING)
-        return _not_begun(ctx, given, Said(f"not begun: other parts have taken all {what} that this run may use"))
-    at_most, loop = max(1, grant.searches), given.setting.loop
-    loop = loop.model_copy(update={"searches_per_leaf": min(at_most, loop.searches_per_leaf)})
-    budget = wanted.model_copy(update={"searches": at_most, "sources": grant.sources})
-    less = given.leaf.model_copy(update={"budget": budget, "sources": given.leaf.sources[: grant.sources]})
-    setting = given.setting.model_copy(update={"loop": loop})
-    finding: Finding = await leaf(ctx, given.model_copy(update={"leaf": less, "setting": setting}))
-    read = [card.url for card in finding.sources] + [refused.url for refused in finding.rejected]
-    broken = sum(1 for problem in finding.problems if problem.type != "SearchError")
-    used = Grant(searches=min(grant.searches, len(finding.searches)), sources=min(grant.sources, broken))
-    allowance.note(ctx.path, used, read)
-    return finding
+    wanted, searching = given.leaf.budget, bool(given.leaf.searches)
+    searches = wanted.searches if searching else 0
+    async with _granted(ctx, allowance, searches, wanted.sources, 1, len(given.siblings)) as grant:
+        if not grant.enough(searches):
+            what = "searches" if grant.sources else "sources"
+            allowance.note(ctx.path, NOTHING)
+            return _not_begun(ctx, given, Said(f"not begun: other parts have taken all {what} that this run may use"))
+        at_most, loop = max(1, grant.searches), given.setting.loop
+        loop = loop.model_copy(update={"searches_per_leaf": min(at_most, loop.searches_per_leaf)})
+        budget = wanted.model_copy(update={"searches": at_most, "sources": grant.sources})
+        less = given.leaf.model_copy(update={"budget": budget, "sources": given.leaf.sources[: grant.sources]})
+        setting = given.setting.model_copy(update={"loop": loop})
+        finding: Finding = await leaf(ctx, given.model_copy(update={"leaf": less, "setting": setting}))
+        read = [card.url for card in finding.sources] + [refused.url for refused in finding.rejected]
+        broken = sum(1 for problem in finding.problems if problem.type != "SearchError")
+        used = Grant(searches=min(grant.searches, len(finding.searches)), sources=min(grant.sources, broken))
+        allowance.note(ctx.path, used, read)
+        return finding
 
 
 async def _bounded_challenge(challenge: Handler, allowance: Allowance, ctx: Ctx, given: ChallengeGiven) -> Challenged:
     """Ask for counter-searches only where one could still be made."""
-    grant = await _granted(ctx, allowance, 1, 1, 0)
-    allowance.note(ctx.path, NOTHING)
+    async with _granted(ctx, allowance, 1, 1, 1, 0) as grant:
+        allowance.note(ctx.path, NOTHING)
     done: Challenged = await challenge(ctx, given.model_copy(update={"search": given.search and grant.enough(1)}))
     return done
 
@@ -177,10 +215,10 @@ async def _bounded_claim(claim: Handler, allowance: Allowance, ctx: Ctx, given: 
         allowance.chose(ctx.path, chosen)
         return chosen.urls
 
-    grant = await _granted(ctx, allowance, SEARCHES_PER_CLAIM, 0, given.beside)
-    done: ClaimFound = await claim(ctx, given.model_copy(update={"searches": grant.searches}), choose)
-    allowance.note(ctx.path, Grant(searches=min(grant.searches, len(done.searches)), sources=0), done.read)
-    return done
+    async with _granted(ctx, allowance, SEARCHES_PER_CLAIM, 0, 0, given.beside) as grant:
+        done: ClaimFound = await claim(ctx, given.model_copy(update={"searches": grant.searches}), choose)
+        allowance.note(ctx.path, Grant(searches=min(grant.searches, len(done.searches)), sources=0), done.read)
+        return done
 
 
 def _not_begun(ctx: Ctx, given: LeafGiven, why: Said) -> Finding:

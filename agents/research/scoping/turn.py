@@ -23,7 +23,7 @@ from agents.offline.questions import asks, asks_for_facts
 from agents.offline.terms import names
 from agents.report.wording import report_language
 from agents.research.planning.drafting import draft_plans
-from agents.research.planning.freeze_contract import CapOverrides
+from agents.research.planning.freeze_contract import CapOverrides, caps_of
 from agents.research.run_context import NO_STAND_IN, RunContext
 from agents.roles import MANAGER, UNHEARD_MANAGER
 from agents.web.url_key import IN_TEXT
@@ -223,8 +223,8 @@ async def judge_question(context: RunContext, text: str, limits: CapOverrides, d
 
 async def judged_and_planned(
     ctx: Ctx, context: RunContext, given: Commission, limits: CapOverrides, window_s: float
-) -> tuple[Brief, tuple[Plan, ...]]:
-    """Settle what a job without a contract works by: its brief and its plans.
+) -> tuple[Brief, tuple[Plan, ...], CapOverrides]:
+    """Settle what a job without a contract works by: its brief, its plans, and what bounds them.
 
     Raises:
         NotFeasible: a question is too broad; carries reasons and narrower ones.
@@ -238,7 +238,7 @@ async def judged_and_planned(
     if not given.unjudged:
         if context.ahead is not None:
             context.ahead.allow()
-        return brief, await draft_plans(ctx, brief)
+        return brief, await draft_plans(ctx, brief), limits
     until = Deadline.within(window_s, ctx.within(1.0))
     asking = [(str(number), context, query.text, limits, until) for number, query in enumerate(brief.queries)]
     verdicts, plans = await together(
@@ -251,12 +251,15 @@ async def judged_and_planned(
         refuse_broad([query for scope in judged for query in scope.queries])  # what was judged is heeded all the same
         text = f"The question is taken as it was asked, and its plan decides. {failed.notice}"
         ctx.emit("taken as asked", Noted(text=text, tag=TAKEN_AS_ASKED))
-        return brief, plans
+        return brief, plans, limits
     settled = agreed(brief, judged)
     if len(settled.queries) == len(brief.queries):
         named = zip(plans, settled.queries, strict=True)
-        return settled, tuple(plan.model_copy(update={"query": query.text}) for plan, query in named)
-    return settled, await draft_plans(ctx, settled, "drafted")
+        return settled, tuple(plan.model_copy(update={"query": query.text}) for plan, query in named), limits
+    # More questions than were asked for have to make do with the caps of those.
+    caps, several = caps_of(brief, limits), len(settled.queries)
+    bounds = {"searches": max(1, caps.searches // several), "sources": max(1, caps.sources // several)}
+    return settled, await draft_plans(ctx, settled, "drafted"), limits.model_copy(update=bounds)
 
 
 def agreed(brief: Brief, verdicts: Sequence[ScopingState]) -> Brief:
