@@ -113,8 +113,8 @@ MUTATIONS = (
     ),
     *_rows(
         "unit/test_authorization.py",
-        ("Spec 3: only the phrase starts work", "research/scoping/authorization.py", "return _unwrapped(message) in _EXACT", "return PHRASE.casefold() in message.casefold()"),
-        ("Spec 3: quotes and one closing mark are ignored", "research/scoping/authorization.py", "        bare = text.strip(_QUOTES).strip()", "        bare = text"),
+        ("Spec 3: only the phrase starts work", "research/scoping/authorization.py", "return bool(_EXACT.fullmatch(message))", "return PHRASE.casefold() in message.casefold()"),
+        ("Spec 3: quotes and one closing mark are ignored", "research/scoping/authorization.py", r"(?:[.!][\s{_QUOTES}]*)?", ""),
     ),
     *_rows(
         "unit/test_command.py",
