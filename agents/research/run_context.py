@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 from urllib.parse import urlsplit
@@ -450,3 +450,14 @@ async def asked(
         return await ctx.call(step, key, context.ask, role, given, deadline, gives=gives), ()
     except StepFailed as failure:
         return None, (failure.problem(),)
+
+
+async def fetched_by(
+    ctx: Ctx, context: RunContext, urls: Sequence[str], deadline: Deadline
+) -> list[SourceCard | StepFailed]:
+    """Fetch documents for a branch side by side; what became of each is known to the others."""
+    items = [(Source.id_of(url), url, deadline) for url in urls]
+    fetched = await ctx.fan("fetch", context.fetch, items, gives=SourceCard, pool="web")
+    for url, one in zip(urls, fetched, strict=True):
+        await context.note_fetched(url, ctx.path, one)
+    return fetched

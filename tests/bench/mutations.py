@@ -81,8 +81,8 @@ MUTATIONS = (
         "unit/test_novelty.py",
         ("S2 FR-08: early termination can be turned off", "research/loop/success.py", "return enabled and score < threshold", "return score < threshold"),
         ("S2 FR-09: the threshold of novelty", "research/loop/success.py", "return enabled and score < threshold", "return enabled and score <= threshold + 0.2"),
-        ("S2 FR-07: without notes all is new", "research/loop/success.py", "return 1.0 if total else 0.0", "return 0.0"),
-        ("S2 NFR-02: only the latest notes count", "research/loop/success.py", "_plain(notes[-NOTES_KEPT:])", "_plain(notes[:10])"),
+        ("S2 FR-07: without notes all is new", "research/loop/success.py", "return float(bool(new))", "return 0.0"),
+        ("S2 NFR-02: only the latest notes count", "research/loop/success.py", "_content(notes[-NOTES_KEPT:])", "_content(notes[:10])"),
     ),
     *_rows(
         "unit/test_topics.py",

@@ -25,9 +25,9 @@ from agents.offline.judgements import challenge as searches_against
 from agents.offline.questions import asks_for_facts, names_held, stems_of
 from agents.research.challenge import claim_ledger as ledger
 from agents.research.reading.hold_extraction import fact_of
-from agents.research.reading.leaf import READ_FOR_NOTHING, spent
+from agents.research.reading.leaf import READ_FOR_NOTHING, idle, spent
 from agents.research.reading.searching import Setting, search_all, teller
-from agents.research.run_context import RunContext, asked
+from agents.research.run_context import RunContext, asked, fetched_by
 from agents.roles import CHALLENGER, STANCE_JUDGE
 from agents.web.url_key import publisher
 
@@ -140,8 +140,7 @@ async def run_challenge(context: RunContext, ctx: Ctx, given: ChallengeGiven) ->
         ctx.emit(f"claim:{claim.id}", ClaimWeighed(node=given.finding.path, claim=done[-1].claim))
     problems += (*failed, *(problem for one in found for problem in one.problems))
     sources = {card.id: card for one in done for card in one.sources}
-    idle = (card for one in found for card in one.cards if card.id not in sources)
-    of_none = (RejectedSource(url=card.url, title=card.title, reason=READ_FOR_NOTHING, read=True) for card in idle)
+    of_none = idle(card for one in found for card in one.cards if card.id not in sources)
     rejected = {one.url: one for one in (*of_none, *(source for one in found for source in one.rejected))}
     finding = Finding(
         path=ctx.path, title=LABEL, role="challenge", status="done" if not problems else "partial",
@@ -254,10 +253,7 @@ async def run_claim(context: RunContext, ctx: Ctx, given: ClaimGiven, choose: Ch
     shown = to_read(claim, tuple(hits.values()))
     chosen = await choose(tuple(url for url in shown if url not in given.read))
     urls = [*chosen, *(url for url in shown if url in given.read)][:NEW_SOURCES]
-    items = [(url, url, ctx.deadline) for url in urls]
-    fetched = await ctx.fan("fetch", context.fetch, items, gives=SourceCard, pool="web")
-    for (url, *_), read in zip(items, fetched, strict=True):
-        await context.note_fetched(url, ctx.path, read)
+    fetched = await fetched_by(ctx, context, urls, ctx.deadline)
     cards = tuple(one for one in fetched if isinstance(one, SourceCard))
     found = ClaimFound()
     if cards:
@@ -266,7 +262,7 @@ async def run_claim(context: RunContext, ctx: Ctx, given: ClaimGiven, choose: Ch
     for card in found.cards:
         count = sum(fact.source_id == card.id for fact in found.facts)
         ctx.emit(f"read:{card.id}", SourceRead(node=node, source=card, facts=count))
-    for (url, *_), one in zip(items, fetched, strict=True):
+    for url, one in zip(urls, fetched, strict=True):
         if isinstance(one, SourceCard) and one.id not in about:
             rejected.append(RejectedSource(url=url, title=one.title, reason=READ_FOR_NOTHING, read=True))
             ctx.emit(f"rejected:{one.id}", SourceRejected(node=node, url=url, reason=READ_FOR_NOTHING, page="read"))
@@ -279,7 +275,7 @@ async def run_claim(context: RunContext, ctx: Ctx, given: ClaimGiven, choose: Ch
     failed = (one for one in fetched if isinstance(one, StepFailed) and one.type != "SourceError")
     return found.model_copy(
         update={"counter": CounterSearch(queries=searched, read=len(found.cards)), "searches": made.records,
-                "read": tuple(url for url, *_ in items), "rejected": tuple(rejected),
+                "read": tuple(urls), "rejected": tuple(rejected),
                 "problems": tuple(one.problem() for one in failed)}
     )  # fmt: skip
 

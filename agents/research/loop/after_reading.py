@@ -9,12 +9,12 @@ from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding
 from agents.contracts.frozen import Said
 from agents.contracts.plan import Leaf, Node
-from agents.contracts.sources import Candidate, RejectedSource, SourceCard
+from agents.contracts.sources import Candidate, SourceCard
 from agents.contracts.verification import Claim
 from agents.offline.questions import about, parts_of
 from agents.research.challenge import claim_ledger as ledger
 from agents.research.reading.answering import is_about, told_by, wanted_by
-from agents.research.reading.leaf import READ_FOR_NOTHING
+from agents.research.reading.leaf import idle
 from agents.research.reading.searching import Setting
 from agents.research.reading.shortlisting import fed
 
@@ -78,11 +78,8 @@ def _follows(fact: Fact, card: SourceCard, asked: Sequence[str]) -> bool:
 
 def _left(step: Finding, at_home: Container[str]) -> Finding:
     """Give a further step without its facts; one that brought nothing that is used says so, and what it read."""
-    idle = {one.id: one for one in step.sources}
-    for fact in step.facts:
-        if fact.id in at_home:
-            idle.pop(fact.source_id, None)
-    unused = (RejectedSource(url=one.url, title=one.title, reason=READ_FOR_NOTHING, read=True) for one in idle.values())
+    used = {fact.source_id for fact in step.facts if fact.id in at_home}
+    unused = idle(one for one in step.sources if one.id not in used)
     update: dict[str, object] = {"facts": (), "sources": (), "rejected": (*step.rejected, *unused)}
     if step.facts and not any(fact.id in at_home for fact in step.facts):
         update |= {"status": "empty", "note": Said(LEADS_NOWHERE)}

@@ -137,15 +137,11 @@ THRESHOLD = 0.15
 """Below this share of new words a phase stops early (specification, section 5)."""
 
 _SAMPLE = 1_000  # characters from which the language is guessed
-_WORD = re.compile(rf"[\w{MARKS}]+")
-_SYLLABLES = re.compile(f"[{SYLLABIC}]{{2,}}")
-_LETTERS = re.compile(f"[{LETTERED}]{{4,}}")
-_RUN = re.compile(f"{_SYLLABLES.pattern}|{_LETTERS.pattern}")
-_OTHER_DIGIT = re.compile(r"(?![0-9])\d")
 _GROUP_MARK = re.compile(r"(?<=\d)[,.\u00a0\u202f\u2009](?=\d{3}(?!\d))")
-_SPACE = 0x20
-_EMPTY = frozenset({_SPACE, *range(0x3041, 0x30A0), *map(ord, lang.words("particles", "zh"))})
-"""What makes no content word: the space between runs, hiragana endings, Chinese particles."""
+_NO_CONTENT = f"[\u3041-\u309f{''.join(sorted(lang.words('particles', 'zh')))}]"
+"""Hiragana endings and Chinese particles."""
+_RUN = re.compile(f"(?P<syllables>(?:(?!{_NO_CONTENT})[{SYLLABIC}])+)|[{LETTERED}]+|{_NO_CONTENT}+")
+_WORD = re.compile(rf"[^\W_](?:[{MARKS}]*[^\W_])*[{MARKS}]*")
 
 
 def novelty(findings: str, notes: str) -> float:
@@ -153,24 +149,23 @@ def novelty(findings: str, notes: str) -> float:
 
     Nothing, or only function words, is nothing new: 0. Without any notes (oldest first) all is new: 1.
     """
-    text, old = _plain(findings), _plain(notes[-NOTES_KEPT:])
-    stop = stop_words(language_of(findings[:_SAMPLE]))
-    # Longer gaps than neighbours reach: what spans one shows it by a space.
-    pairs = _rows(" ".join(_SYLLABLES.findall(text)), 2).difference(
-        *(_rows(word, 2) for word in stop if len(word) == 2)
-    )
-    fours = _rows("   ".join(_LETTERS.findall(text)), 4)
-    new: tuple[set[str], set[int], set[int]] = (
-        _words(text) - stop,
-        {row for row in pairs if row & 0xFFFF not in _EMPTY and row >> 16 not in _EMPTY},
-        {row for row in fours if _SPACE not in (row & 0xFFFF, row >> 16 & 0xFFFF, row >> 32 & 0xFFFF, row >> 48)},
-    )
-    total = len(new[0]) + len(new[1]) + len(new[2])
-    if not total or not notes.strip():
-        return 1.0 if total else 0.0
-    left = len(new[0] - _words(old))
-    left += sum(len(rows - _rows(old, length)) for rows, length in ((new[1], 2), (new[2], 4)) if rows)
-    return left / total
+    new = _content(findings) - stop_words(language_of(findings[:_SAMPLE]))
+    if not new or not notes.strip():
+        return float(bool(new))
+    return len(new - _content(notes[-NOTES_KEPT:])) / len(new)
+
+
+def _content(text: str) -> set[str]:
+    """Give the words between spaces; of scripts without them pairs of syllables, and rows of four letters."""
+    plain = _GROUP_MARK.sub("", ascii_digits(text)).casefold()  # 2,000 and 2000 are one
+    if plain.isascii():
+        return set(_WORD.findall(plain))
+    plain = unicodedata.normalize("NFC", plain)
+    found = set(_WORD.findall(_RUN.sub(" ", plain)))
+    for run in _RUN.finditer(plain):
+        length = 2 if run["syllables"] else 4
+        found |= {run[0][at : at + length] for at in range(len(run[0]) - length + 1)}
+    return found
 
 
 def below(score: float, threshold: float = THRESHOLD, enabled: bool = True) -> bool:
@@ -190,25 +185,3 @@ def explain(score: float, threshold: float = THRESHOLD) -> str:
 def _figure(share: float) -> str:
     """Write a share with two decimals, or with as many as it takes not to round it to something else."""
     return f"{share:.2f}" if abs(round(share, 2) - share) < 1e-9 else f"{share:.4f}"
-
-
-def _plain(text: str) -> str:
-    if not text.isascii() and _OTHER_DIGIT.search(text):
-        text = ascii_digits(text)
-    text = _GROUP_MARK.sub("", text).casefold()  # 2,000 and 2000 are one
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
-
-
-def _words(text: str) -> set[str]:
-    """Give the words between spaces; most pieces are words as they stand, which is quickly seen."""
-    text = text if text.isascii() else _RUN.sub(" ", text)
-    pieces = set(text.replace("_", " ").split())
-    plain = set(filter(str.isalnum, pieces))
-    return plain.union(_WORD.findall(" ".join(pieces - plain)))
-
-
-def _rows(text: str, length: int) -> set[int]:
-    """Give all rows of two or four neighbouring characters, as numbers laid over them in memory: strings take longer."""
-    units, width = memoryview(text.encode("utf-16-le", "surrogatepass")), 2 * length
-    whole = (units[start : start + (len(units) - start) // width * width] for start in range(0, width, 2))
-    return set[int]().union(*(part.cast("I" if length == 2 else "Q") for part in whole))

@@ -1,6 +1,7 @@
 """A leaf: search, and read a handful of sources side by side, beside the facts of an earlier report that speak to it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import NamedTuple, TypedDict
@@ -16,7 +17,7 @@ from agents.core.errors import StepFailed
 from agents.core.port import Ctx, Handler, Handlers
 from agents.core.time_policy import LATE_SEARCH_SHARE
 from agents.offline.questions import asks_for_facts, asks_for_figures, is_named, parts_of
-from agents.research.reading.answering import Told, beside_the_point, is_about, leads_to, settled_by
+from agents.research.reading.answering import beside_the_point, is_about, leads_to, settled_by, told_by
 from agents.research.reading.hold_extraction import SourceGiven
 from agents.research.reading.nearest import MOST_LOOKED_THROUGH, Nearest, nearest
 from agents.research.reading.read_sources import SourceDone, SourcesDone
@@ -54,7 +55,6 @@ def not_begun(ctx: Ctx) -> str:
 async def run_leaf(context: RunContext, ctx: Ctx, given: LeafGiven) -> Finding:
     """Work through one leaf."""
     started, leaf = ctx.elapsed, given.leaf
-
     tell = teller(ctx, "leaf", leaf.title)
     late = ctx.collecting_left == 0 and not ctx.finishing
     if ctx.finishing or ctx.left == 0:
@@ -79,55 +79,65 @@ async def run_leaf(context: RunContext, ctx: Ctx, given: LeafGiven) -> Finding:
     # of those for a figure some have none.
     query, together, asked = given.setting.query, given.setting.loop.read_together, sub_questions(leaf)
     looked_up = together and asks_for_facts(query)
-    weighed = query if looked_up or asks_for_figures(query) else ""
-    got = gathered(read, asked, given.beside, query=weighed)
-    read_again = frozenset(one.card.id for one in read.values() if one.card)
+    got = gathered(read, asked, given.beside, query=query if looked_up or asks_for_figures(query) else "")
     # What is looked up was quoted already, page by page, where the model left it open.
     unread = together and context.fallback is not None and not looked_up
-    if read_again and unread and not (got.facts or ctx.finishing):
+    if unread and any(one.card for one in read.values()) and not (got.facts or ctx.finishing):
         read = await _read(ctx, urls, given, late=late, pointless=True)
         got = gathered(read, asked, given.beside)
-    done, rejected, problems = read.values(), got.rejected, got.problems
-    facts, sources = joined(given, got, read_again)
-    attempts = found.attempts + tuple(
-        RetryEntry(key=url, attempts=0 if one.given_up else 1, status="exhausted" if one.given_up else "pending")
-        for url, one in read.items()
-        if one.unread
-    )
-    cut = found.cut | {one.cut for one in done if one.cut}
-    near = Nearest()
-    cards = tuple(one.card for one in done if one.card)[:MOST_LOOKED_THROUGH]
+    done, cut = read.values(), found.cut | {one.cut for one in read.values() if one.cut}
+    near, facts = Nearest(), (*got.facts, *taken_over(given, got.cards))
+    cards = got.cards[:MOST_LOOKED_THROUGH]
     if cards and not cut and (looked_up or not (facts and context.models[EXTRACTOR.name].reasons)):
         shows = leaf.priority != "low"  # background is no part of what was asked
         given_near = (context, cards, asked, facts, query, shows)
         near = await ctx.call("nearest", "0", nearest, *given_near, gives=Nearest, pool="local")
         facts = (*(fact for fact in facts if fact.id not in near.beaten), *near.facts)
-        cited = {fact.source_id for fact in facts}
-        idle = [card for card in sources if card.id not in cited]
-        sources = tuple({one.id: one for one in (*sources, *cards) if one.id in cited}.values())
-        used = {card.url for card in sources}
-        rejected = tuple(one for one in rejected if one.url not in used) + tuple(
-            RejectedSource(url=one.url, title=one.title, reason=READ_FOR_NOTHING, read=True) for one in idle
-        )
-    status, note = graded(found.records, rejected, problems, len(read), found_any=bool(facts))
+    attempts = tuple(
+        RetryEntry(key=url, attempts=0 if one.given_up else 1, status="exhausted" if one.given_up else "pending")
+        for url, one in read.items()
+        if one.unread
+    )
+    stood_in = next((one.stood_in for one in done if one.stood_in), "")
+    return leaf_ended(
+        ctx, given, started, got._replace(facts=facts), found._replace(cut=cut), tried=len(read), near=near.passages,
+        attempts=found.attempts + attempts, engine_note=stood_in if facts else "",
+        insights=tuple(one.reading.insights for one in done if one.reading.insights is not None),
+    )  # fmt: skip
+
+
+def leaf_ended(
+    ctx: Ctx, given: LeafGiven, started: float, got: "Gathered", found: Searches, *, tried: int, **more: object
+) -> Finding:
+    """Say how a leaf ended, with what it has found: sources are those that facts are of."""
+    facts, cut = got.facts, found.cut
+    used = {fact.source_id for fact in facts}
+    sources = tuple({one.id: one for one in (*got.cards, *given.known_sources) if one.id in used}.values())
+    rejected = (*got.rejected, *idle(card for card in got.cards if card.id not in used))
+    status, note = graded(found.records, rejected, got.problems, tried, found_any=bool(facts))
     if STOPPED in cut:
         status, note = "stopped", stopped_with(facts, sources)
     elif cut:
         status, note = ("partial" if facts else "stopped"), (facts and note) or Said(SHORTENED)
+    tell = teller(ctx, "leaf", given.title)
     if facts and not cut:
         tell("writing", kept(facts, sources))  # as soon as those beside it were read
     elif status == "empty" and given.beside:
         tell("reading", AWAITS, "awaits")  # how it ended is said when the round has shared out what it read
     elif not facts:
         tell(status, note)
-    stood_in = next((one.stood_in for one in done if one.stood_in), "")
-    return Finding(
-        path=ctx.path, title=leaf.title, role="leaf", status=status, note=note, facts=facts, sources=sources,
-        rejected=rejected, near=near.passages, searches=found.records, attempts=attempts,
-        ended="stopped" if STOPPED in cut else "", asked=asked, engine_note=stood_in if facts else "",
-        insights=tuple(one.reading.insights for one in done if one.reading.insights is not None),
-        problems=(*problems, *failed_searches(ctx.path, found.records)), **spent(ctx, started),
-    )  # fmt: skip
+    held: dict[str, object] = {
+        "path": ctx.path, "title": given.title, "role": "leaf", "status": status, "note": note, "facts": facts,
+        "sources": sources, "rejected": rejected, "searches": found.records, "asked": sub_questions(given.leaf),
+        "ended": "stopped" if STOPPED in cut else "", "attempts": found.attempts,
+        "problems": (*got.problems, *failed_searches(ctx.path, found.records)),
+    }  # fmt: skip
+    return Finding.model_validate({**held, **spent(ctx, started), **more})
+
+
+def idle(cards: Iterable[SourceCard]) -> tuple[RejectedSource, ...]:
+    """Set sources aside that were read and from which nothing is used."""
+    return tuple(RejectedSource(url=one.url, title=one.title, reason=READ_FOR_NOTHING, read=True) for one in cards)
 
 
 async def _own(ctx: Ctx, context: RunContext, given: LeafGiven, urls: list[str]) -> list[str]:
@@ -217,42 +227,33 @@ class Gathered(NamedTuple):
     """What a leaf has read, put together."""
 
     facts: tuple[Fact, ...]
-    sources: tuple[SourceCard, ...]
-    """Those with facts."""
-    rejected: tuple[RejectedSource, ...]
-    problems: list[Problem]
+    cards: tuple[SourceCard, ...]
+    """Documents that were read, each once."""
+    rejected: tuple[RejectedSource, ...] = ()
+    """Those that could not be, or are one of these under another address."""
+    problems: Sequence[Problem] = ()
 
 
 def gathered(
     read: Mapping[str, SourceDone], asked: tuple[str, ...] = (), beside: tuple[str, ...] = (), *, query: str = ""
 ) -> Gathered:
-    """Put together what was read: facts each once, sources with facts, the rest with the reason.
+    """Put together what was read: facts and documents each once, the rest with the reason.
 
     What does not speak of the question by itself counts where words to the point name its document, the next step of
     a question that takes several, and, where nothing else was found, where its document is called after what was asked
     about: the first step. Of a question for a fact, what only shares its name or its words goes where better is at hand.
     """
     facts: dict[tuple[str, str], Fact] = {}  # what a page says twice is one fact
-    sources: dict[str, SourceCard] = {}
+    cards: dict[str, SourceCard] = {}  # by their texts: one document under two addresses is one source
     rejected: list[RejectedSource] = []
     problems: list[Problem] = []
-    texts: dict[str, str] = {}
     quotes = [quote for one in read.values() for quote in one.quotes]
     parts = [part for question in asked for part in parts_of(question)] if not quotes else []
     every = (*asked, *beside) or ("",)
-    rows = [
-        Told(
-            fact.id,
-            fact.quote,
-            one.card.title,
-            one.card.head,
-            fact.topic if fact.topic in every else every[0],
-            fact.heading,
-        )
-        for one in read.values()
-        if one.card
-        for fact in one.reading.facts
-    ]
+    found = [fact for one in read.values() for fact in one.reading.facts]
+    told = told_by(found, [one.card for one in read.values() if one.card])
+    topics = [fact.topic if fact.topic in every else every[0] for fact in found]
+    rows = [replace(row, topic=topic) for row, topic in zip(told, topics, strict=True)]
     left_out = beside_the_point((*every, query), rows) if query else frozenset[str]()
     for url, one in read.items():
         if one.cut:
@@ -263,31 +264,22 @@ def gathered(
             rejected.append(RejectedSource(url=url, reason=reason))
             continue
         title = one.card.title
-        if twin := texts.get(one.card.text_hash):
-            # One document under two addresses is one source.
-            rejected.append(RejectedSource(url=url, title=title, reason=Said(SAME_TEXT, source=twin), read=True))
+        if (first := cards.setdefault(one.card.text_hash, one.card)) is not one.card:
+            rejected.append(RejectedSource(url=url, title=title, reason=Said(SAME_TEXT, source=first.title), read=True))
             continue
-        texts[one.card.text_hash] = title
         used = tuple(fact for fact in one.reading.facts if fact.id not in left_out)
         others = [quote for quote in quotes if quote not in {fact.quote for fact in used}]
         if leads_to(title, others) or any(is_named(part, title) for part in parts):
             used += one.reading.aside
-        if used:
-            sources[one.card.id] = one.card
-            for fact in used:
-                facts.setdefault((fact.source_id, fact.quote), fact)
-        else:
-            rejected.append(RejectedSource(url=url, title=title, reason=READ_FOR_NOTHING, read=True))
-    return Gathered(tuple(facts.values()), tuple(sources.values()), tuple(rejected), problems)
+        for fact in used:
+            facts.setdefault((fact.source_id, fact.quote), fact)
+    return Gathered(tuple(facts.values()), tuple(cards.values()), tuple(rejected), problems)
 
 
-def joined(given: LeafGiven, got: Gathered, read: frozenset[str]) -> tuple[tuple[Fact, ...], tuple[SourceCard, ...]]:
-    """Put what was taken over behind what was read; of a source that was read again, what it says now counts."""
-    again = {card.id for card in got.sources} | read
-    known = tuple(fact for fact in given.known if fact.source_id not in again)
-    wanted = {fact.source_id for fact in known}
-    cards = (card for card in given.known_sources if card.id in wanted)
-    return (*got.facts, *known), (*got.sources, *cards)
+def taken_over(given: LeafGiven, read: Iterable[SourceCard]) -> tuple[Fact, ...]:
+    """Give what was known before; of a source that was read again, what it says now counts."""
+    again = {card.id for card in read}
+    return tuple(fact for fact in given.known if fact.source_id not in again)
 
 
 def kept(facts: tuple[Fact, ...], sources: tuple[SourceCard, ...], verb: str = "from") -> Said:

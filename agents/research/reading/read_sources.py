@@ -23,7 +23,7 @@ from agents.research.fit_input import MAX_CHARS, choose, is_worth_reading
 from agents.research.reading.answering import leads_to
 from agents.research.reading.hold_extraction import MAX_FACTS, SourceExcerpt, SourceGiven, held_against
 from agents.research.reading.searching import LeafGiven
-from agents.research.run_context import RunContext
+from agents.research.run_context import RunContext, fetched_by
 from agents.research.steering import CUT
 from agents.roles import EXTRACTOR
 
@@ -183,12 +183,10 @@ async def run_source(context: RunContext, ctx: Ctx, given: SourceGiven) -> Sourc
     leaf = ctx.path.rsplit("/", 1)[0]
     finding = ctx.writing(LATE_SEARCH_SHARE) if given.late else ctx.deadline
     deadline = ctx.writing(LATE_READ_SHARE) if given.late else ctx.deadline
-    fetching = [(Source.id_of(url), url, finding) for url in given.urls]
-    fetched = await ctx.fan("fetch", context.fetch, fetching, gives=SourceCard, pool="web")
+    fetched = await fetched_by(ctx, context, given.urls, finding)
     done: dict[str, SourceDone] = {}
     cards: dict[str, SourceCard] = {}
     for url, one in zip(given.urls, fetched, strict=True):
-        await context.note_fetched(url, ctx.path, one)
         if isinstance(one, SourceCard):
             cards[url] = one
         elif one.type in CUT:
