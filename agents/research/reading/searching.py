@@ -29,9 +29,6 @@ from agents.research.run_context import RunContext, Searched
 from agents.research.steering import CUT
 from agents.search.scope_filter import fuse
 
-ATTEMPTS = 3
-"""Reformulations that there are: telling words, broader, another angle."""
-
 _LONGEST = 2_000  # characters of a query that are looked at
 _MOST = 12  # words of a reformulation: search engines drop what is longer
 _OPERATORS = re.compile(r"(?<!\S)(?:-?(?:site|intitle|inurl|filetype|ext|before|after):\S+|OR\b|AND\b|NOT\b)")
@@ -46,31 +43,20 @@ _BETWEEN_NOUNS = re.compile("|".join(sorted(_SMALL_SIGNS, key=lambda sign: (-len
 
 
 def reformulate(query: str, attempt: int, earlier: Iterable[str] = ()) -> str | None:
-    """Word a search anew.
+    """Word a search anew: 1 leaves its telling words only, 2 is broader, without numbers and what stands last.
 
-    Attempt 1 leaves its telling words only, 2 is a broader search without numbers and what stands last, 3 another angle: what
-    stands last alone. What comes differs from the query, from what the lower attempts gave and from `earlier` by more than
-    case and spaces; None when this attempt has no such wording, though a higher one may.
-
-    Raises:
-        ValueError: the attempt is below 1.
+    What comes differs from the query, from what the lower attempt gave and from `earlier` by more than case and spaces;
+    None when this attempt has no such wording, though a higher one may.
     """
-    if attempt < 1:
-        raise ValueError(f"attempts count from 1; got {attempt}")
     terms = _telling(query)
     plain = [term for term in terms if not any(char.isnumeric() for char in term)] or terms
-    wordings = (
-        (terms,),
-        (plain[: max(2, -(-2 * len(plain) // 3))], plain, plain[:-1]),
-        (plain[-(len(plain) // 2) :], plain[-1:]),
-    )
-    made = {_same(text) for text in (query, *earlier)}
-    found: str | None = None
+    wordings = ((terms,), (plain[: max(2, -(-2 * len(plain) // 3))], plain, plain[:-1]))
+    made, found = {_same(text) for text in (query, *earlier)}, None
     for chosen in wordings[:attempt]:
         texts = (" ".join(words[:_MOST]) for words in chosen)
         found = next((text for text in texts if text and _same(text) not in made), None)
         made.add(_same(found or ""))
-    return found if attempt <= ATTEMPTS else None
+    return found if attempt <= len(wordings) else None
 
 
 def _telling(query: str) -> list[str]:
