@@ -25,7 +25,7 @@ from agents.memory.knowledge import KnowledgeStore, MemoryDown, in_time
 from agents.nlp.tokens import content_words
 from agents.offline.questions import LOOKUPS, Question, parts_of
 from agents.research import remembering
-from agents.research.loop.topics import RoundsBefore, beyond, repeated
+from agents.research.loop.topics import beyond, repeated
 from agents.research.planning.drafting import DraftGiven, plan_by, refreshed
 from agents.research.planning.freeze_contract import bounds_of, with_leaves
 from agents.research.reading.answering import answers, is_foreign
@@ -236,16 +236,6 @@ class Recollection(remembering.KeptAnswers):
             if one.verdict == "supported"
         ]
         return KnownPlan(lines=(*lines[:MOST_TOLD], *(f"raised before, still open: {one.text}" for one in raised)))
-
-    async def rounds_before(self, query: str) -> RoundsBefore:
-        """Say how many rounds an earlier run might make for the same query: the body of a step."""
-        try:
-            near = await self._found(query, ("plan",), 4)
-        except MemoryDown:
-            return RoundsBefore()
-        same = (one.plan for one in near if one.plan and repeated(query, [one.text]) and not beyond(query, one.text))
-        rounds = (phase.max_iterations for plan in same for phase in plan.root.phases)
-        return RoundsBefore(rounds=max(rounds, default=0))
 
     async def _counts(self, plan: Plan, setting: Setting) -> tuple[int, ...]:
         known = [await self._known(sub_questions(leaf), setting) for leaf in plan.root.leaves()]

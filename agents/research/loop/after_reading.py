@@ -8,7 +8,6 @@ from collections.abc import Container, Mapping, Sequence
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding
 from agents.contracts.frozen import Said
-from agents.contracts.plan import Leaf, Node
 from agents.contracts.sources import Candidate, SourceCard
 from agents.contracts.verification import Claim
 from agents.offline.questions import about, parts_of
@@ -16,7 +15,6 @@ from agents.research.challenge import claim_ledger as ledger
 from agents.research.reading.answering import is_about, told_by, wanted_by
 from agents.research.reading.leaf import idle
 from agents.research.reading.searching import Setting
-from agents.research.reading.shortlisting import fed
 
 MOVED = frozenset({"qualified", "contested", "refuted"})
 """Verdicts that a section has to agree with."""
@@ -120,18 +118,6 @@ def chosen_by_sweeps(findings: Sequence[Finding]) -> tuple[Candidate, ...]:
     """List what the discovery leaves chose so far, each address once."""
     lists = [part.shortlist for part in findings if part.shortlist]
     return tuple({one.url: one for found in lists for one in found.kept}.values())
-
-
-def starved(node: Node, findings: Sequence[Finding], before: Container[str]) -> dict[str, Leaf]:
-    """Give the planned leaves that found nothing by themselves, by title, with what the sweeps chose for them."""
-    chosen, found = chosen_by_sweeps(findings), dict[str, Leaf]()
-    planned = [child for child in node.children if isinstance(child, Leaf) and not child.discovery]
-    fruitful = {part.title for part in findings if part.all_facts()}
-    for leaf in planned if chosen else ():
-        filled = fed(leaf, [other for other in planned if other is not leaf], chosen)
-        if leaf.title not in fruitful and leaf.title not in before and filled.sources != leaf.sources:
-            found[leaf.title] = filled.model_copy(update={"searches": ()})
-    return found
 
 
 def at_hand(setting: Setting, finding: Finding) -> tuple[Claim, ...]:

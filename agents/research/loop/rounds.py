@@ -35,7 +35,7 @@ from agents.research.loop import after_reading as between
 from agents.research.loop import loop_decision as rules
 from agents.research.loop.branch_retry import Again, ended
 from agents.research.loop.success import Success, met, novelty
-from agents.research.loop.topics import Dispatched, RoundsBefore
+from agents.research.loop.topics import Dispatched
 from agents.research.reading.hold_extraction import WANTED
 from agents.research.reading.searching import LeafGiven, NodeGiven, Tell, sub_questions, teller
 from agents.research.reading.shortlisting import fed
@@ -77,8 +77,6 @@ class Rounds:
         self._reflection: ReflectionResponse | None = None
         self._waiting: tuple[Leaf | Node, ...] = ()
         """New topics beyond the bound of the last round: they come next."""
-        self._starved: dict[str, Leaf] = {}
-        """Leaves without a find of their own that read what a sweep chose, by title."""
         self._again = Again(ctx)
         self._leaves: dict[str, LeafGiven] = {}
         """Leaves that were begun, by their place."""
@@ -144,10 +142,7 @@ class Rounds:
         leaves = rules.next_leaves(decided.decision, decided.topics, self._reflection.gaps, self._budget(), sweep=wide)
         # What discovery leaves chose so far is read by those leaves of later rounds that it concerns.
         chosen = between.chosen_by_sweeps(self.findings)
-        following = (
-            self._starved.get(leaf.objective) or fed(leaf, [other for other in leaves if other is not leaf], chosen)
-            for leaf in leaves
-        )
+        following = (fed(leaf, [other for other in leaves if other is not leaf], chosen) for leaf in leaves)
         return (*following, *self._waiting)
 
     def _budget(self) -> LeafBudget:
@@ -190,7 +185,7 @@ class Rounds:
         # The next phase works on what the reflection asks for.
         ends = (in_phase >= max_rounds or after.met) and following is None
         lacking = (after if following is None or not after.met else self._stands(following)).missing
-        asking = None if ends or await self._was_asked(number) else self._asking(lacking, number, max_rounds, dispatch)
+        asking = None if ends else self._asking(lacking, number, max_rounds, dispatch)
         self._waits = self._is_lookup and asking is not None
         if following is None and not self._waits:
             # A section needs no more than its own facts, and the reflection no sections.
@@ -204,13 +199,6 @@ class Rounds:
             self._tell_empty()
             self._claims = await computed(between.at_hand, self.given.setting, self._so_far())
             await self.write()
-        if self._reflection is not None and (hungry := between.starved(self.given.node, self.findings, self._starved)):
-            self._starved |= hungry
-            gaps = tuple(
-                f"“{rules.topic_of(leaf)}” has only the sources that a sweep chose." for leaf in hungry.values()
-            )
-            wanted = {"gaps": (*self._reflection.gaps, *gaps), "new_queries": (*hungry, *self._reflection.new_queries)}
-            self._reflection = self._reflection.model_copy(update={"sufficient": False, **wanted})
         decided = rules.decide(
             iteration=in_phase, max_iterations=max(1, max_rounds), reflection=self._reflection,
             left_s=(left := self.ctx.collecting_left), reserve_s=0.0 if left else 1.0,
@@ -388,16 +376,6 @@ class Rounds:
         )  # fmt: skip
         return None if all_are_silent(asking) else asking
 
-    async def _was_asked(self, number: int) -> bool:
-        """Tell whether all is known of a run that might make as many rounds: it was reflected on when it was found."""
-        facts, earlier = rules.facts_of(self.findings), self.context.earlier
-        if earlier is None or not facts or not all(fact.known_since for fact in facts):
-            return False
-        before = await self.ctx.call(
-            "before", f"r{number}", earlier.rounds_before, self.given.setting.query, gives=RoundsBefore, pool="local"
-        )  # fmt: skip
-        return before.rounds >= max(phase.max_iterations for phase in self.given.node.phases)
-
     async def _end(
         self, asking: ReflectionInput | None, lacking: tuple[str, ...], number: int, *, may_close: bool
     ) -> ReflectionResponse | None:
@@ -406,8 +384,7 @@ class Rounds:
         steps = steps and rules.lacks_a_fact(self.given.setting.query, self.findings)
         task = self.given.closing
         several = sum(bool(one.facts) for one in self.findings) > 1
-        hungry = between.starved(self.given.node, self.findings, self._starved)
-        if may_close and task is not None and several and not steps and not hungry:
+        if may_close and task is not None and several and not steps:
             given = EndGiven(
                 finding=self._so_far(), setting=self.given.setting, task=task, asking=asking, again=self.ctx.again
             )

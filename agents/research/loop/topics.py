@@ -187,12 +187,6 @@ def _entries(topic: str, other: TopicWords) -> tuple[str, ...] | None:
     return tuple(_ARTICLE.sub("", entry) for entry in entries if entry)
 
 
-class RoundsBefore(Frozen):
-    """How many rounds an earlier run might make that was asked the same; 0 where none was."""
-
-    rounds: int = 0
-
-
 class Dispatched(Frozen):
     """What a round may work on, as the ledger of the whole job allowed it."""
 
