@@ -8,20 +8,18 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from agents.contracts.frozen import Confidence, Frozen
 from agents.contracts.plan import SkippedTopic
 from agents.nlp import lang
 from agents.nlp.tokens import TOKEN, language_of, pieces, stem, stop_words
-from agents.verify.numerals import small_number
 
 THRESHOLD = 0.75
 """Share of words in common from which a topic counts as dispatched already (specification, section 5)."""
 
 _LONGEST = 2_000  # characters of a topic that are looked at
 _SHOWN = 120  # characters of a topic in an explanation
-_TITLE = 3  # words, all with capitals, from which capitals say nothing
 _SIGNS = (
     (r"(?i)n['’]t\b", " not"),
     (r"(?i)(?<=\w)['’]s\b", ""),
@@ -58,43 +56,37 @@ class TopicWords:
     """Its runs of scripts without spaces, particles dropped."""
 
 
-@cache
-def _pole_stems(language: str) -> frozenset[str]:
-    return frozenset(stem(word, language) for word in lang.words("poles", language))
-
-
 @lru_cache(maxsize=4096)
 def read(topic: str, language: str) -> TopicWords:
     """Read a topic in a language."""
     text = unicodedata.normalize("NFKC", topic)
     for sign, word in _SIGNS:
         text = re.sub(sign, word, text)
-    matches = list(TOKEN.finditer(text))
-    runs = [_without_particles(match[0]) for match in matches if match.lastgroup == "run"]
-    words = [match for match in matches if match.lastgroup != "run"]
-    capitals = [match[0][0].isupper() for match in words if match[0].isalpha()]
-    title = text == text.upper() or (len(capitals) >= _TITLE and all(capitals))
-    stop, poles, places = stop_words(language), lang.words("poles"), lang.words("places", "common")
-    stems, small = list[str](), list[tuple[int, str]]()
+    stop, poles, initials = stop_words(language), lang.words("poles"), [one[0] for one in text.split()]
+    # Of a title in capitals they say nothing.
+    shouted = text == text.upper() or (len(initials) > 2 and not any(map(str.islower, initials)))
+    runs, stems, small = list[str](), list[str](), list[tuple[int, str]]()
     decisive, ordered, written = set[str](), set[str](), set[tuple[str, str]]()
-    for match in words:
+    for match in TOKEN.finditer(text):
         token, low = match[0], match[0].casefold()
-        before = text[: match.start()].rstrip(" \"'“„«(¿¡")
-        opens = not before or before[-1] in ".?!:…"
-        large = not title and any(char.isupper() for char in (token[1:] if opens else token))  # WHO, OpenAI, the Alps
+        if match.lastgroup == "run":
+            runs.append(_without_particles(token))
+            continue
+        # A capital at the beginning of a sentence says nothing; others are of names: WHO, OpenAI, the Alps.
+        opens = re.search(r"(?:^|[.?!:…])[ \"'“„«(¿¡]*$", text[: match.start()])
+        large = not shouted and any(map(str.isupper, token[1:] if opens else token))
         if low in stop and not large:
             small.append((len(stems), low))
             decisive |= {low} & poles
             continue
-        numeral = any(char.isnumeric() for char in token)
-        value = next(pieces(low))[0] if numeral else _number(low, language)
+        value = next(pieces(low))[0] if any(map(str.isnumeric, token)) else ""
         root = value or stem(low, language)
         stems.append(root)
         if low in poles:
             written.add((root, low))
-        if large or value or len(low) == 1 or low in poles | places or root in _pole_stems(language):
+        if large or value or len(low) == 1 or low in poles:
             decisive.add(root)
-        if large or value or low in places or token.lower() == token.upper():
+        if large or value or token.lower() == token.upper():
             ordered.add(root)
     return TopicWords(
         plain=" ".join(text.casefold().split()), language=language,
@@ -103,12 +95,6 @@ def read(topic: str, language: str) -> TopicWords:
         grammar=tuple(word for at, word in small if 0 < at < len(stems)), decisive=frozenset(decisive),
         written=frozenset(written), ordered=frozenset(ordered), runs="".join(runs),
     )  # fmt: skip
-
-
-def _number(word: str, language: str) -> str:
-    """Give the value of a number word in digits; empty for any other, and for those that mean other things too."""
-    value = 0.0 if word in lang.words("no_number", language) else small_number(word, language)
-    return f"{value:g}" if value else ""
 
 
 def _without_particles(run: str) -> str:
@@ -129,13 +115,10 @@ def repeated(topic: str, dispatched: Sequence[str], threshold: float = THRESHOLD
 
     `language` is the one they are likely in, for topics too short to tell.
     """
-    topic = topic[:_LONGEST]
-    mine, best = _language(topic, language), ("", 0.0)
+    topic, best = topic[:_LONGEST], ("", 0.0)
+    mine = _language(topic, language)
     for other in dispatched if topic.strip() else ():
-        read_in = mine
-        if _language(other[:_LONGEST], language) != mine:  # one is too short to tell
-            read_in = _language(" ".join(sorted((topic, other[:_LONGEST]))), language)
-        ours, theirs = read(topic, read_in), read(other[:_LONGEST], read_in)
+        ours, theirs = read(topic, mine), read(other[:_LONGEST], mine)
         shared = len(set(ours.stems) & set(theirs.stems))
         union = len(set(ours.stems)) + len(set(theirs.stems)) - shared
         alike = shared / union if union else float(ours.plain == theirs.plain)
@@ -174,7 +157,7 @@ def _entries(topic: str, other: TopicWords) -> tuple[str, ...] | None:
         low = match[0].casefold()
         if low in stop:
             continue
-        if stem(low, other.language) in other.stems or _number(low, other.language) or low.isnumeric():
+        if stem(low, other.language) in other.stems or low.isnumeric():
             at = -1
         elif at < 0:
             at = match.start()

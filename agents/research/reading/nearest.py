@@ -40,9 +40,9 @@ MOST_WEIGHED, MOST_TAKEN_APART = 60, 8
 """Passages, those that share most words, whose meaning is weighed; and of these the nearest, sentence by sentence."""
 BY_WORDS, BY_TABLE = 0.5, 0.3
 """What words in common count beside closeness in meaning, and this closeness where only the table of words knows it."""
-MOST_QUOTED, STANDS_OUT, AS_A_WHOLE = 2, 0.1, 0.05
-"""Passages that are quoted for a part at most, by how much they must come nearer than the next one, and by how much another may
-come nearer as a whole: set on `tests/data/everyday/tuned`."""
+MOST_QUOTED, STANDS_OUT = 2, 0.1
+"""Passages that are quoted for a part at most, and by how much they must come nearer than the next one: set on
+`tests/data/everyday/tuned`."""
 SURE = 0.35
 """Confidence of a passage that is quoted because it stands out."""
 NEAR, FAR = 0.4, 0.3
@@ -87,14 +87,6 @@ class Part(NamedTuple):
     question: str
     part: Question
     alone: str
-
-
-class _Weighed(NamedTuple):
-    """A passage with its nearness to a question, and how near it comes in meaning as a whole."""
-
-    score: float
-    whole: float
-    passage: _Passage
 
 
 Document = tuple[str, str, str]
@@ -172,12 +164,11 @@ def _parts(questions: Sequence[str], query: str) -> list[Part]:
     return [Part(one, part, text if len(set(content_words(text))) > 1 else query) for one, part, text in worded]
 
 
-def _first_by_far(ranked: Sequence[_Weighed]) -> list[_Passage]:
+def _first_by_far(ranked: Sequence[tuple[float, _Passage]]) -> list[_Passage]:
     """Give the one passage, or the two, that come clearly nearer than what follows."""
-    scores = [*(one.score for one in ranked), 0.0]
+    scores = [*(score for score, _ in ranked), 0.0]
     most = next((n for n in range(1, min(MOST_QUOTED, len(ranked)) + 1) if scores[n - 1] - scores[n] >= STANDS_OUT), 0)
-    least = max((one.whole for one in ranked), default=0.0) - AS_A_WHOLE
-    return [one.passage for one in ranked[:most] if one.whole >= least]
+    return [passage for _, passage in ranked[:most]]
 
 
 def _may_answer(part: Question, passage: _Passage) -> bool:
@@ -224,14 +215,14 @@ def near_passages(
 def _nearest_of(every: Sequence[_Passage], questions: Sequence[str], quoted: Sequence[str]) -> tuple[NearPassage, ...]:
     told = [" ".join(quote.split()) for quote in quoted]
     others = [one for one in every if not any(quote in " ".join(one.words.split()) for quote in told)]
-    ranked = [[(one.passage, text) for one in _ranked(others, text)[:SHOWN]] for text in questions]
+    ranked = [[(one, text) for _, one in _ranked(others, text)[:SHOWN]] for text in questions]
     # Each question in turn has its nearest.
     turns = (one for one in chain.from_iterable(zip_longest(*ranked)) if one)
     shown = (NearPassage(title=one.title, url=one.url, words=_shortened(one.words, text)) for one, text in turns)
     return tuple(islice(dict.fromkeys(shown), SHOWN))
 
 
-def _ranked(every: Sequence[_Passage], question: str) -> list[_Weighed]:
+def _ranked(every: Sequence[_Passage], question: str) -> list[tuple[float, _Passage]]:
     """Rank passages against one question: by the rarity of the words they share, and by their closeness in meaning."""
     wanted = dict.fromkeys(content_words(question))
     spread = Counter(word for one in every for word in wanted if word in one.held)
@@ -248,21 +239,16 @@ def _ranked(every: Sequence[_Passage], question: str) -> list[_Weighed]:
         )
 
     by_words = [shares(one) / (sum(rare.values()) or 1) for one in every]
-    # What a passage means is read by the model where it may be shown; which those are the table of words tells well enough.
-    asked = direction(question)
-    likely = [
-        words + BY_TABLE * closeness(asked, direction(one.words)) for words, one in zip(by_words, every, strict=True)
-    ]
-    order = sorted(range(len(every)), key=lambda at: (-likely[at], at))[:MOST_WEIGHED]
+    order = sorted(range(len(every)), key=lambda at: (-by_words[at], at))[:MOST_WEIGHED]
     weighed = [at for at in order if not is_order(every[at].words)]
     alike = meant(question, [every[at].told(every[at].words) for at in weighed])
-    whole = {at: near for at, near in zip(weighed, alike, strict=True) if by_words[at] > 0 or near >= FAR}
-    scores = {at: BY_WORDS * by_words[at] + close for at, close in whole.items()}
+    near = {at: close for at, close in zip(weighed, alike, strict=True) if by_words[at] > 0 or close >= FAR}
+    scores = {at: BY_WORDS * by_words[at] + close for at, close in near.items()}
     first = sorted(scores, key=lambda at: (-scores[at], at))[:MOST_TAKEN_APART]
     for at in first:
         said = [every[at].told(one) for one in _sentences(every[at].words)]
         scores[at] += max(meant(question, said), default=0.0)
-    return [_Weighed(scores[at], whole[at], every[at]) for at in sorted(first, key=lambda at: (-scores[at], at))]
+    return [(scores[at], every[at]) for at in sorted(first, key=lambda at: (-scores[at], at))]
 
 
 def meant(question: str, texts: Sequence[str]) -> list[float]:
