@@ -16,7 +16,6 @@ from typing import TypeVar
 from agents.contracts.fact import ExtractionInput, NumberedSentence
 from agents.contracts.finding import Section, SectionInput
 from agents.contracts.frozen import Frozen
-from agents.contracts.sources import SentenceSpan
 from agents.core.budget import NOTHING, Deadline, Spent, spent_by
 from agents.core.errors import ModelError
 from agents.core.role import AskContext, In, OnText, Out, Role, RoleAnswer, ask, estimated_tokens
@@ -72,7 +71,7 @@ def compacted(given: Given, tokens: int) -> Given:
         whole = sum(size_of(one) for one in given.sources)
         asked = (*given.questions, given.objective)
         kept = tuple(
-            one.model_copy(update={"sentences": choose_among(one.sentences, asked, room * size_of(one) // whole)})
+            one.model_copy(update={"sentences": choose(one.sentences, asked, room * size_of(one) // whole)})
             for one in given.sources
         )
         return given.model_copy(update={"sources": kept})
@@ -253,21 +252,9 @@ def is_worth_reading(title: str, text: str, questions: Sequence[str], *, by_mean
 
 
 def choose(
-    text: str, spans: tuple[SentenceSpan, ...], questions: tuple[str, ...], max_chars: int = MAX_CHARS
+    numbered: Sequence[NumberedSentence], questions: tuple[str, ...], max_chars: int = MAX_CHARS
 ) -> tuple[NumberedSentence, ...]:
-    """Choose passages for the questions, in the order of the source; all of it when it is short enough.
-
-    Numbers count through the whole source, so that a pointer needs no translation.
-    """
-    numbered = [NumberedSentence(number=span.number, text=said)
-                for span in spans if (said := text[span.start : span.end]).strip()]  # fmt: skip
-    return choose_among(numbered, questions, max_chars)
-
-
-def choose_among(
-    numbered: Sequence[NumberedSentence], questions: tuple[str, ...], max_chars: int
-) -> tuple[NumberedSentence, ...]:
-    """Choose passages among sentences that are numbered already (see `choose`)."""
+    """Choose passages for the questions, in the order of the source; all of it when it is short enough."""
     if sum(len(sentence.text) for sentence in numbered) <= max_chars:
         return tuple(numbered)
     # Fewer sentences to a passage where little fits, so that the opening does not take all of it.

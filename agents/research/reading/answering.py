@@ -368,11 +368,6 @@ def wanted_by(questions: Sequence[str], rows: Sequence[Told]) -> frozenset[str]:
         near = good or [row for row in rows if part.matter and speaks_of(part, row.quote)]
         wanted |= {row.fact for row in (*called, *near)}
         wanted |= {row.fact for row in others if leads_to(row.title, [one.quote for one in (*called, *near)])}
-        # Words of other documents that name the one which is called so, or which answers, and say some of what is asked.
-        for row in others:
-            said = share(part.matter, row.quote) > 0 and not reader.names_held(part, reader.stems_of(row.title))
-            if said and any(leads_to(one.title, [row.quote]) for one in (*called, *good)):
-                wanted.add(row.fact)
     return frozenset(wanted)
 
 

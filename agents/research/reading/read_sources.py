@@ -7,7 +7,7 @@ held against the texts (`hold_extraction.py`).
 from collections.abc import Sequence
 from typing import Literal
 
-from agents.contracts.fact import Extraction, ExtractionInput, ShownSource, SourceReading
+from agents.contracts.fact import Extraction, ExtractionInput, NumberedSentence, ShownSource, SourceReading
 from agents.contracts.finding import Problem
 from agents.contracts.frozen import Frozen, Said
 from agents.contracts.sources import Source, SourceCard
@@ -161,10 +161,11 @@ def _shown(sources: Sequence[Source], given: SourceGiven) -> list[SourceExcerpt]
     room = _shares([len(source.text) for source in worth], QUICK_CHARS if given.quick else CALL_CHARS)
     for source, chars in zip(worth, room, strict=True):
         own = spans(source.text)
-        chosen = choose(source.text, own, asked, chars)
-        numbered = tuple(one.model_copy(update={"number": one.number + first}) for one in chosen)
+        # Numbers count through all sources of a call, so that a pointer needs no translation.
+        said = ((first + span.number, source.text[span.start : span.end]) for span in own)
+        numbered = [NumberedSentence(number=number, text=text) for number, text in said if text.strip()]
         if numbered:
-            shown.append(SourceExcerpt(source, own, numbered, first))
+            shown.append(SourceExcerpt(source, own, choose(numbered, asked, chars), first))
             first += len(own)
     return shown
 
