@@ -234,7 +234,7 @@ MUTATIONS = (
     *_rows(
         "api/test_provenance.py",
         ("S4: evidence carries its words", "research/challenge/claim_ledger.py", "quote=fact.quote, start=fact.start,", "quote=\"\", start=fact.start,"),
-        ("S4: evidence is there while a job runs", "research/challenge/challenge.py", "        ctx.emit(f\"claim:{claim.id}\", ClaimWeighed(", "        _ = (f\"claim:{claim.id}\", ClaimWeighed("),
+        ("S4: evidence is there while a job runs", "research/challenge/challenge.py", "        ctx.emit(f\"claim:{case.claim.id}\", ClaimWeighed(", "        _ = (f\"claim:{case.claim.id}\", ClaimWeighed("),
         ("S4: planned claims are there while a job runs", "jobs/job.py", "for plan in plans for one in planned_claims(plan))", "for plan in () for one in planned_claims(plan))"),
         ("S4: branches count their claims", "report/document.py", "sources=sources, claims=resting)", "sources=sources, claims=0)"),
     ),

@@ -5,7 +5,7 @@ import sys
 from agents.contracts.finding import NearPassage
 from agents.nlp.meaning import SHIPPED, meaning, shipped
 from agents.nlp.similarity import closeness
-from agents.research.reading.nearest import far_off, near_passages
+from agents.research.reading.nearest import far_off, near_passages, passages_of
 
 CURFEW = "Instruments may not be played between one and three in the afternoon, nor after ten at night."
 OTHERS = (
@@ -44,7 +44,9 @@ def test_a_question_in_a_language_the_model_was_not_made_for_is_weighed_by_its_w
         "Zwischen 13 und 15 Uhr darf nicht musiziert werden.\n\nHunde an die Leine.",
     )
 
-    assert near_passages([page], ["Wann darf man nicht musizieren?"])[0].words.startswith("Zwischen 13 und 15 Uhr")
+    assert near_passages(passages_of([page]), ["Wann darf man nicht musizieren?"])[0].words.startswith(
+        "Zwischen 13 und 15 Uhr"
+    )
 
 
 def test_the_model_ships_with_its_licence():

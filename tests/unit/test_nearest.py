@@ -2,7 +2,7 @@
 
 from agents.offline.questions import parts_of
 from agents.research.reading.answering import answers
-from agents.research.reading.nearest import near_passages
+from agents.research.reading.nearest import near_passages, passages_of
 
 MANUAL = """# Garden chipper
 
@@ -31,11 +31,11 @@ TEXTS = [("Garden chipper", "library:///chipper.md", MANUAL), ("Tenancy agreemen
 
 
 def nearest(question, quoted=()):
-    return [one.words for one in near_passages(TEXTS, [question], quoted)]
+    return [one.words for one in near_passages(passages_of(TEXTS), [question], quoted)]
 
 
 def test_the_passage_that_shares_most_comes_first_in_its_own_words_with_its_document():
-    first = near_passages(TEXTS, ["Can I put ivy through the shredder?"])[0]
+    first = near_passages(passages_of(TEXTS), ["Can I put ivy through the shredder?"])[0]
 
     assert first.words == "Palm leaves and ivy wind themselves around the rotor and must not be fed in."
     assert (first.title, first.url) == ("Garden chipper", "library:///chipper.md")

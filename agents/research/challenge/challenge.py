@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from agents.contracts.fact import Fact, PointedFact
 from agents.contracts.finding import Finding, Problem, SearchRecord
@@ -91,6 +92,18 @@ class ClaimFound(Frozen):
     """False where looking into it failed."""
 
 
+@dataclass
+class _Case:
+    """One claim while it is challenged."""
+
+    claim: PlannedClaim
+    facts: tuple[Fact, ...]
+    held: dict[str, ledger.Held]
+    """What each fact says to it."""
+    queries: tuple[str, ...] = ()
+    found: ClaimFound = field(default_factory=ClaimFound)
+
+
 class Challenged(Frozen):
     """One query's ledger, and the finding that holds the facts of the counter-search."""
 
@@ -119,25 +132,26 @@ async def run_challenge(context: RunContext, ctx: Ctx, given: ChallengeGiven) ->
     tell("searching", Said("what speaks against {n} {n:claim|claims}", n=len(claims)))
     attacks, problems = await _attacks(ctx, context, given, claims, facts, cards)
     read = tuple(dict.fromkeys(card.url for card in cards.values()))
-    language, near, held = given.setting.language, list[tuple[Fact, ...]](), list[dict[str, ledger.Held]]()
-    queries: dict[str, tuple[str, ...]] = {}
-    for claim in claims:
-        near.append(ledger.facts_for(claim.text, facts, ledger.read_for(claim, given.finding)))
-        held.append(ledger.all_held_against(claim.text, near[-1], cards, language))
-        speaks = [cards[fact.source_id] for fact in near[-1] if held[-1][fact.id] != ledger.UNRELATED]
-        queries[claim.id] = _queries(claim.text, attacks.get(claim.id), speaks, given.wanted)
-    found = await _searched(ctx, given.setting, claims, queries, read)
-    cards |= {card.id: card for one in found for card in one.cards}
-    every = [
-        tuple({fact.id: fact for fact in (*mine, *one.facts)}.values()) for mine, one in zip(near, found, strict=True)
-    ]
-    for claim, one, stances in zip(claims, found, held, strict=True):
-        stances |= ledger.all_held_against(claim.text, one.facts, cards, language)
-    failed = await _second_opinion(ctx, context, claims, every, held, cards, language)
-    known, done = {fact.id for fact in facts}, list[ledger.ClaimDone]()
-    for claim, one, stances, of_claim in zip(claims, found, held, every, strict=True):
-        done.append(ledger.settled(claim, stances, of_claim, cards, one.counter, known, checked=one.checked))
-        ctx.emit(f"claim:{claim.id}", ClaimWeighed(node=given.finding.path, claim=done[-1].claim))
+    language = given.setting.language
+    cases = [
+        _Case(claim, near := ledger.facts_for(claim.text, facts, ledger.read_for(claim, given.finding)),
+              ledger.all_held_against(claim.text, near, cards, language))
+        for claim in claims
+    ]  # fmt: skip
+    for case in cases:
+        speaks = [cards[fact.source_id] for fact in case.facts if case.held[fact.id] != ledger.UNRELATED]
+        case.queries = _queries(case.claim.text, attacks.get(case.claim.id), speaks, given.wanted)
+    await _search(ctx, given.setting, cases, read)
+    cards |= {card.id: card for case in cases for card in case.found.cards}
+    for case in cases:
+        case.facts = tuple({fact.id: fact for fact in (*case.facts, *case.found.facts)}.values())
+        case.held |= ledger.all_held_against(case.claim.text, case.found.facts, cards, language)
+    failed = await _second_opinion(ctx, context, cases, cards, language)
+    known, done, found = {fact.id for fact in facts}, list[ledger.ClaimDone](), [case.found for case in cases]
+    for case in cases:
+        of = case.found
+        done.append(ledger.settled(case.claim, case.held, case.facts, cards, of.counter, known, checked=of.checked))
+        ctx.emit(f"claim:{case.claim.id}", ClaimWeighed(node=given.finding.path, claim=done[-1].claim))
     problems += (*failed, *(problem for one in found for problem in one.problems))
     sources = {card.id: card for one in done for card in one.sources}
     of_none = idle(card for one in found for card in one.cards if card.id not in sources)
@@ -196,50 +210,43 @@ def _queries(
     return tuple(dict.fromkeys(queries))
 
 
-async def _searched(
-    ctx: Ctx, setting: Setting, claims: Sequence[PlannedClaim], queries: Mapping[str, tuple[str, ...]], read: tuple[str, ...]
-) -> list[ClaimFound]:  # fmt: skip
+async def _search(ctx: Ctx, setting: Setting, cases: Sequence[_Case], read: tuple[str, ...]) -> None:
     """Search against all claims side by side. One claim of each branch comes first, so that no topic is starved."""
     before = Counter[tuple[str, ...]]()
     turn: dict[str, int] = {}
-    for claim in claims:
-        turn[claim.id] = before[claim.leaves[:1]]
-        before[claim.leaves[:1]] += 1
-    beside = max(0, sum(map(bool, queries.values())) - 1)
+    for case in cases:
+        turn[case.claim.id] = before[case.claim.leaves[:1]]
+        before[case.claim.leaves[:1]] += 1
+    beside = max(0, sum(bool(case.queries) for case in cases) - 1)
+    ordered = sorted(cases, key=lambda case: turn[case.claim.id])
     items = [
         (
-            f"claim-{claim.id}",
-            ClaimGiven(claim=claim, queries=queries[claim.id], read=read, setting=setting, beside=beside),
+            f"claim-{case.claim.id}",
+            ClaimGiven(claim=case.claim, queries=case.queries, read=read, setting=setting, beside=beside),
         )
-        for claim in sorted(claims, key=lambda claim: turn[claim.id])
+        for case in ordered
     ]
-    done = dict(zip((key for key, _ in items), await ctx.children("claim", items, gives=ClaimFound), strict=True))
-    return [
-        ClaimFound(problems=(one.problem(),), checked=False) if isinstance(one, StepFailed) else one
-        for one in (done[f"claim-{claim.id}"] for claim in claims)
-    ]
+    for case, one in zip(ordered, await ctx.children("claim", items, gives=ClaimFound), strict=True):
+        case.found = ClaimFound(problems=(one.problem(),), checked=False) if isinstance(one, StepFailed) else one
 
 
 async def _second_opinion(
-    ctx: Ctx, context: RunContext, claims: Sequence[PlannedClaim], facts: Sequence[tuple[Fact, ...]],
-    held: Sequence[dict[str, ledger.Held]], cards: Mapping[str, SourceCard], language: str,
-) -> tuple[Problem, ...]:  # fmt: skip
+    ctx: Ctx, context: RunContext, cases: Sequence[_Case], cards: Mapping[str, SourceCard], language: str
+) -> tuple[Problem, ...]:
     """Ask the stance judge about the facts that code could not place; where it fails, code's word stands."""
-    pairs = [(at, fact) for at, of_claim in enumerate(facts) for fact in of_claim if held[at][fact.id].open][
-        :MOST_PAIRS
-    ]
+    pairs = [(case, fact) for case in cases for fact in case.facts if case.held[fact.id].open][:MOST_PAIRS]
     if not pairs:
         return ()
     notes = tuple(
-        StanceNote(number=number, claim=claims[at].text, quote=fact.quote, source=cards[fact.source_id].title)
-        for number, (at, fact) in enumerate(pairs, start=1)
+        StanceNote(number=number, claim=case.claim.text, quote=fact.quote, source=cards[fact.source_id].title)
+        for number, (case, fact) in enumerate(pairs, start=1)
     )
     asked_for = StanceInput(pairs=notes, language=language)
     answer, problems = await asked(ctx, context, STANCE_JUDGE, asked_for, ctx.within(CALL_SHARE), "stance")
     for row in answer.output.rows if answer is not None else ():
         if 1 <= row.number <= len(pairs):
-            at, fact = pairs[row.number - 1]
-            held[at][fact.id] = ledger.with_a_models_word(held[at][fact.id], row.stance)
+            case, fact = pairs[row.number - 1]
+            case.held[fact.id] = ledger.with_a_models_word(case.held[fact.id], row.stance)
     return problems
 
 

@@ -8,11 +8,11 @@ from collections.abc import Container, Mapping, Sequence
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding
 from agents.contracts.frozen import Said
-from agents.contracts.sources import Candidate, SourceCard
+from agents.contracts.sources import SourceCard
 from agents.contracts.verification import Claim
-from agents.offline.questions import about, parts_of
+from agents.offline.questions import about
 from agents.research.challenge import claim_ledger as ledger
-from agents.research.reading.answering import is_about, told_by, wanted_by
+from agents.research.reading.answering import is_about, speaks_to, told_by, wanted_by
 from agents.research.reading.leaf import idle
 from agents.research.reading.searching import Setting
 
@@ -41,7 +41,11 @@ def shared_out(findings: Sequence[Finding], questions: Mapping[str, tuple[str, .
     read = {fact.id: fact for one in findings if one.path in questions and not one.ended for fact in one.facts}
     for path, own in questions.items():
         if not facts[path]:
-            facts[path] = {fact.id: fact for fact in read.values() if _is_about(fact, cards[fact.source_id], own)}
+            facts[path] = {
+                fact.id: fact
+                for fact in read.values()
+                if speaks_to(fact, (card := cards[fact.source_id]).title, card.head, own)
+            }
     return [_with(one, tuple(facts[one.path].values()), cards) for one in findings]
 
 
@@ -84,14 +88,6 @@ def _left(step: Finding, at_home: Container[str]) -> Finding:
     return step.model_copy(update=update)
 
 
-def _is_about(fact: Fact, card: SourceCard, questions: Sequence[str]) -> bool:
-    return any(
-        is_about(part, f"{fact.heading} {fact.quote}", card.title, card.head)
-        for one in questions
-        for part in parts_of(one)
-    )
-
-
 MOST_TOLD = 3
 """Statements that the readers of a leaf are told of what is known already."""
 
@@ -100,7 +96,7 @@ def known_of(questions: Sequence[str], findings: Sequence[Finding]) -> tuple[str
     """Give what was found about questions, most certain first: who reads on holds what it reads against that."""
     cards = {card.id: card for one in findings for card in one.all_sources()}
     facts = {fact.statement: fact for one in findings for fact in one.all_facts()}.values()
-    near = [fact for fact in facts if _is_about(fact, cards[fact.source_id], questions)]
+    near = [fact for fact in facts if speaks_to(fact, (card := cards[fact.source_id]).title, card.head, questions)]
     return tuple(one.statement for one in sorted(near, key=lambda one: -one.confidence))[:MOST_TOLD]
 
 
@@ -112,12 +108,6 @@ def _with(finding: Finding, facts: tuple[Fact, ...], cards: Mapping[str, SourceC
     if not facts:
         update |= {"status": "empty", "note": Said(FOR_OTHERS)}
     return finding.model_copy(update=update)
-
-
-def chosen_by_sweeps(findings: Sequence[Finding]) -> tuple[Candidate, ...]:
-    """List what the discovery leaves chose so far, each address once."""
-    lists = [part.shortlist for part in findings if part.shortlist]
-    return tuple({one.url: one for found in lists for one in found.kept}.values())
 
 
 def at_hand(setting: Setting, finding: Finding) -> tuple[Claim, ...]:

@@ -141,8 +141,9 @@ class Rounds:
         wide = len(self.given.node.phases) > 1 and rules.came_to_nothing(self.findings)
         leaves = rules.next_leaves(decided.decision, decided.topics, self._reflection.gaps, self._budget(), sweep=wide)
         # What discovery leaves chose so far is read by those leaves of later rounds that it concerns.
-        chosen = between.chosen_by_sweeps(self.findings)
-        following = (fed(leaf, [other for other in leaves if other is not leaf], chosen) for leaf in leaves)
+        lists = [part.shortlist.kept for part in self.findings if part.shortlist]
+        chosen = {one.url: one for kept in lists for one in kept}
+        following = (fed(leaf, [other for other in leaves if other is not leaf], [*chosen.values()]) for leaf in leaves)
         return (*following, *self._waiting)
 
     def _budget(self) -> LeafBudget:

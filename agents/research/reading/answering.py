@@ -67,6 +67,12 @@ def is_about(question: reader.Question, quote: str, title: str = "", head: str =
     return _shares_talk(question, f"{quote} {title} {head}", SAME_TALK)
 
 
+def speaks_to(fact: Fact, title: str, head: str, questions: Iterable[str]) -> bool:
+    """Tell whether a fact of a document speaks of what any of some questions asks about."""
+    said = f"{fact.heading} {fact.quote}"
+    return any(is_about(part, said, title, head) for text in questions for part in reader.parts_of(text))
+
+
 def _shares_talk(question: reader.Question, text: str, least: float) -> bool:
     """Tell whether a text has a share of a question's telling words, two at least where there are two."""
     telling = frozenset(content_words(question.text, question.language)) - reader.FORM

@@ -30,7 +30,7 @@ from agents.nlp.lang import spans
 from agents.nlp.tokens import language_of
 from agents.offline.questions import Question, asks_for_facts, each_name, is_called, is_named, parts_of
 from agents.offline.ranking import is_heading, leans, orders_a_machine
-from agents.research.reading.answering import answers, is_about
+from agents.research.reading.answering import answers, is_about, speaks_to
 from agents.research.reading.searching import LeafGiven, sub_questions
 from agents.verify.checks import carried
 from agents.verify.quotes import find_quote
@@ -55,9 +55,9 @@ def fact_of(
     Its statement is the quote itself, unless the model gave other words and the quote carries them.
     """
     # A heading that only says what the document is called states nothing.
-    real = [(n, spans[n - 1]) for n in pointed.sentences if 1 <= n <= len(spans)]
+    real = [(n, spans[n - 1]) for n in sorted(set(pointed.sentences)) if 1 <= n <= len(spans)]
     title = source.title.strip(" .")
-    stating = tuple(n for n, span in real if source.text[span.start : span.end].strip(" #*_.\n") != title)
+    stating = [n for n, span in real if source.text[span.start : span.end].strip(" #*_.\n") != title]
     found = _by_number(stating, source.text, spans) or _by_words(pointed.quote, source.text, spans)
     if found is None:
         return None
@@ -92,17 +92,15 @@ def _carried(statement: str, quote: str, source: Source, language: str) -> str:
     return statement if found.verdict == "supported" or translated else ""
 
 
-def _by_number(numbers: tuple[int, ...], text: str, spans: tuple[SentenceSpan, ...]) -> tuple[int, int] | None:
-    real = sorted({number for number in numbers if 1 <= number <= len(spans)})
-    if not real:
+def _by_number(numbers: Sequence[int], text: str, spans: tuple[SentenceSpan, ...]) -> tuple[int, int] | None:
+    if not numbers:
         return None
-    last = real[0]
-    for number in real[1:]:
+    first = last = numbers[0]
+    for number in numbers[1:]:
         # Words between two far-apart sentences were not pointed at: the quote ends before the gap.
-        if number - last > 2 or number - real[0] >= MAX_RUN:
+        if number - last > 2 or number - first >= MAX_RUN:
             break
         last = number
-    first = real[0]
     while (
         first > 1
         and last - first + 1 < MAX_RUN
@@ -148,6 +146,10 @@ class SourceExcerpt(NamedTuple):
     sentences: tuple[NumberedSentence, ...]
     first: int
     """What is added to its own sentence numbers."""
+
+    @property
+    def head(self) -> str:
+        return self.source.text[:HEAD_CHARS]
 
 
 class SourceGiven(Frozen):
@@ -241,16 +243,19 @@ def held_against(
         topic = asked[pointed.question - 1] if 1 <= pointed.question <= len(asked) else given.of.leaf.objective
         numbers = _to_the_point(tuple(number - one.first for number in pointed.sentences), one, topic)
         own = pointed.model_copy(update={"sentences": numbers})
-        fact = fact_of(own, one.source, one.spans, topic, given.of.setting.language)
+        fact, about = (
+            fact_of(own, one.source, one.spans, topic, given.of.setting.language),
+            (one.source.title, one.head),
+        )
         if fact is None or any(orders_a_machine(fact.quote[at.start : at.end], topic) for at in spans(fact.quote)):
             dropped[one.source.id] += 1  # orders are words on a page, and no finding, whoever points at them
-        elif _is_about(fact, one.source, (topic,)):
+        elif speaks_to(fact, *about, (topic,)):
             # Words are seen to answer what asks for a person, date, figure, place or one of two; of any other nobody can tell.
             telling = [part for part in parts_of(topic) if part.kind != "other"]
             if any(_answers_it(part, (one,), {one.source.id: {fact.id: fact}}) for part in telling):
                 fact = fact.model_copy(update={"confidence": max(fact.confidence, FOUND_BY_CODE)})
             kept[one.source.id].setdefault(fact.id, fact)
-        elif other := next((q for q in given.asked if _is_about(fact, one.source, (q,))), ""):
+        elif other := next((q for q in given.asked if speaks_to(fact, *about, (q,))), ""):
             kept[one.source.id].setdefault(fact.id, fact.model_copy(update={"topic": other}))
         else:
             aside[one.source.id].setdefault(fact.id, fact)
@@ -296,7 +301,7 @@ def _to_the_point(numbers: tuple[int, ...], one: SourceExcerpt, topic: str) -> t
     """
     said = {number: one.source.text[one.spans[number - 1].start : one.spans[number - 1].end] for number in sorted(numbers)
             if 1 <= number <= len(one.spans)}  # fmt: skip
-    parts, title, head = parts_of(topic), one.source.title, one.source.text[:HEAD_CHARS]
+    parts, title, head = parts_of(topic), one.source.title, one.head
     if len(said) < 2 or any(is_named(part, title) for part in parts):
         return numbers
     good = [number for number, text in said.items() if any(is_about(part, text) for part in parts)]
@@ -315,14 +320,9 @@ def _pointed_into(pointed: PointedFact, shown: Sequence[SourceExcerpt]) -> Sourc
     return next((one for one in shown if pointed.quote and pointed.quote in one.source.text), shown[0])
 
 
-def _is_about(fact: Fact, source: Source, questions: tuple[str, ...]) -> bool:
-    head, words = source.text[:HEAD_CHARS], f"{fact.heading} {fact.quote}"
-    return any(is_about(part, words, source.title, head) for text in questions for part in parts_of(text))
-
-
 def _answers_it(part: Question, shown: Sequence[SourceExcerpt], kept: Mapping[str, Mapping[str, Fact]]) -> bool:
     return any(
-        answers(part, fact.quote, one.source.title, one.source.text[:HEAD_CHARS], above=fact.heading)
+        answers(part, fact.quote, one.source.title, one.head, above=fact.heading)
         for one in shown
         for fact in kept[one.source.id].values()
     )

@@ -66,7 +66,7 @@ class Nearest(Frozen):
     """What stands out for a question that nothing else answers."""
 
 
-class _Passage(NamedTuple):
+class Passage(NamedTuple):
     """A passage, with the place of its document, the heading above it and its words."""
 
     of: int
@@ -116,20 +116,20 @@ def _held(
 ) -> Nearest:
     titles, asked = {card.id: card.title for card in cards}, list(dict.fromkeys(part.alone for part in parts))
     told = [(fact.quote, titles.get(fact.source_id, "")) for fact in facts]
-    every = _all_passages(texts)
-    far = far_off(asked, told, _nearest_of(every, asked, [quote for quote, _ in told]) if told else ())
+    every = passages_of(texts)
+    far = far_off(asked, told, near_passages(every, asked, [quote for quote, _ in told]) if told else ())
     left = [fact for fact in facts if fact.quote not in far]
     found = _standing_out(every, texts, parts, left, cards) if quotes else []
     quoted = [fact.quote for fact in (*left, *found)]
     return Nearest(
-        passages=_nearest_of(every, asked, quoted) if shows else (),
+        passages=near_passages(every, asked, quoted) if shows else (),
         beaten=tuple(fact.id for fact in facts if fact.quote in far),
         facts=tuple(found),
     )
 
 
 def _standing_out(
-    every: Sequence[_Passage], texts: Sequence[Document], parts: Sequence[Part], facts: Sequence[Fact],
+    every: Sequence[Passage], texts: Sequence[Document], parts: Sequence[Part], facts: Sequence[Fact],
     cards: Sequence[SourceCard],
 ) -> list[Fact]:  # fmt: skip
     """Quote for each part that nothing answers the passage that comes clearly nearer to it than any other.
@@ -164,14 +164,14 @@ def _parts(questions: Sequence[str], query: str) -> list[Part]:
     return [Part(one, part, text if len(set(content_words(text))) > 1 else query) for one, part, text in worded]
 
 
-def _first_by_far(ranked: Sequence[tuple[float, _Passage]]) -> list[_Passage]:
+def _first_by_far(ranked: Sequence[tuple[float, Passage]]) -> list[Passage]:
     """Give the one passage, or the two, that come clearly nearer than what follows."""
     scores = [*(score for score, _ in ranked), 0.0]
     most = next((n for n in range(1, min(MOST_QUOTED, len(ranked)) + 1) if scores[n - 1] - scores[n] >= STANDS_OUT), 0)
     return [passage for _, passage in ranked[:most]]
 
 
-def _may_answer(part: Question, passage: _Passage) -> bool:
+def _may_answer(part: Question, passage: Passage) -> bool:
     """Tell a passage that names what the question names and holds the kind of thing it asks for."""
     held = names_held(part, stems_of(passage.words, passage.title, passage.head))
     return len(held) == len(part.names) and has_kind(part, passage.words)
@@ -206,23 +206,18 @@ def far_off(questions: Sequence[str], quotes: Sequence[tuple[str, str]], passage
 
 
 def near_passages(
-    texts: Sequence[Document], questions: Sequence[str], quoted: Sequence[str] = ()
+    every: Sequence[Passage], questions: Sequence[str], quoted: Sequence[str] = ()
 ) -> tuple[NearPassage, ...]:
-    """Choose among the passages of documents, each given with title and address, those that come nearest to the questions."""
-    return _nearest_of(_all_passages(texts), questions, quoted)
-
-
-def _nearest_of(every: Sequence[_Passage], questions: Sequence[str], quoted: Sequence[str]) -> tuple[NearPassage, ...]:
+    """Choose those that come nearest to the questions, each of these in turn, beside what is quoted."""
     told = [" ".join(quote.split()) for quote in quoted]
     others = [one for one in every if not any(quote in " ".join(one.words.split()) for quote in told)]
     ranked = [[(one, text) for _, one in _ranked(others, text)[:SHOWN]] for text in questions]
-    # Each question in turn has its nearest.
     turns = (one for one in chain.from_iterable(zip_longest(*ranked)) if one)
     shown = (NearPassage(title=one.title, url=one.url, words=_shortened(one.words, text)) for one, text in turns)
     return tuple(islice(dict.fromkeys(shown), SHOWN))
 
 
-def _ranked(every: Sequence[_Passage], question: str) -> list[tuple[float, _Passage]]:
+def _ranked(every: Sequence[Passage], question: str) -> list[tuple[float, Passage]]:
     """Rank passages against one question: by the rarity of the words they share, and by their closeness in meaning."""
     wanted = dict.fromkeys(content_words(question))
     spread = Counter(word for one in every for word in wanted if word in one.held)
@@ -232,7 +227,7 @@ def _ranked(every: Sequence[_Passage], question: str) -> list[tuple[float, _Pass
     def worth(text: str, much: float) -> Mapping[str, float]:
         return dict.fromkeys(content_words(text), much)
 
-    def shares(one: _Passage) -> float:
+    def shares(one: Passage) -> float:
         above = {**worth(one.title, OF_TITLE), **worth(one.head, OF_HEADING)}
         return sum(
             much * max(one.held[word] / (one.held[word] + 0.4), above.get(word, 0)) for word, much in rare.items()
@@ -262,15 +257,16 @@ def meant_by_model(questions: Sequence[str]) -> bool:
     return all(language_of(question) == "en" and bool(meaning(question)) for question in questions)
 
 
-def _all_passages(texts: Sequence[Document]) -> list[_Passage]:
+def passages_of(texts: Sequence[Document]) -> list[Passage]:
+    """Cut documents into passages."""
     return [
-        _Passage(at, title, url, head, words, Counter(content_words(words)))
+        Passage(at, title, url, head, words, Counter(content_words(words)))
         for at, (title, url, text) in enumerate(texts)
-        for head, words in _passages(text)
+        for head, words in _cut(text)
     ]
 
 
-def _passages(text: str) -> list[tuple[str, str]]:
+def _cut(text: str) -> list[tuple[str, str]]:
     """Cut a text at its blank lines, each passage with the heading above it; items of a list and rows by themselves."""
     found: list[tuple[str, str]] = []
     heading = ""
@@ -300,14 +296,8 @@ def _shortened(words: str, question: str) -> str:
     most = max(shared) or 1
     near = [share / most + close for share, close in zip(shared, meant(question, said), strict=True)]
     first = last = near.index(max(near))
-    while True:
-        wider = [(first, min(last + 1, len(sentences) - 1)), (max(0, first - 1), last)]
-        fits = [
-            (one, other)
-            for one, other in wider
-            if (one, other) != (first, last) and sentences[other].end - sentences[one].start <= LONGEST
-        ]
-        if not fits:
-            break
-        first, last = fits[0]
+    while last + 1 < len(sentences) and sentences[last + 1].end - sentences[first].start <= LONGEST:
+        last += 1
+    while first and sentences[last].end - sentences[first - 1].start <= LONGEST:
+        first -= 1
     return words[sentences[first].start : sentences[last].end][:LONGEST].strip()

@@ -24,9 +24,9 @@ from agents.contracts.sources import (
     SourceTags,
 )
 from agents.core.port import computed
-from agents.nlp.lang import spans
 from agents.nlp.similarity import copies, is_about_the_same, shingles
-from agents.nlp.tokens import content_words, language_of
+from agents.nlp.tokens import content_words
+from agents.research.fit_input import summarised
 from agents.research.run_context import RunContext
 from agents.search.telling_terms import phrases, telling
 from agents.web.url_key import publisher
@@ -257,9 +257,8 @@ MAX_CHARS = 60_000
 MAX_COMPARED = 300_000
 """Characters that are held against other texts to find copies."""
 THEMES = 5
-SENTENCES = 3
-"""Sentences of an excerpt, beside the first."""
-MAX_SENTENCE = 280
+EXCERPT = 900
+"""Characters of the sentences that the scout is shown of a candidate: those that say most of what is asked."""
 
 
 class Sifted(Frozen):
@@ -292,20 +291,10 @@ def _sifted(found: tuple[tuple[str, SourceCard], ...], texts: list[str], questio
     scanned = (
         Scanned(
             url=url, card=card, themes=telling(told[number], spread, len(own), THEMES),
-            excerpt=_excerpt(texts[number][:MAX_CHARS], wanted),
+            excerpt=summarised(texts[number][:MAX_CHARS], EXCERPT, wanted),
         )
         for number in own
         for url, card in (found[number],)
     )  # fmt: skip
     copied = {found[number][0]: found[of][0] for number, of in sorted(same.items())}
     return Sifted(scanned=tuple(scanned), copies=copied)
-
-
-def _excerpt(text: str, wanted: frozenset[str]) -> str:
-    """Take the first sentence and those that hold most words of the questions, in their order."""
-    sentences = [" ".join(text[span.start : span.end].split())[:MAX_SENTENCE] for span in spans(text)]
-    sentences = [sentence for sentence in sentences if sentence]
-    language = language_of(text)  # asked of each sentence, it would be guessed from a few words
-    shared = [len(wanted.intersection(content_words(one, language))) for one in sentences]
-    best = sorted((at for at, count in enumerate(shared) if count), key=lambda at: (-shared[at], at))[:SENTENCES]
-    return " … ".join(sentences[at] for at in sorted({*range(min(1, len(sentences))), *best}))
