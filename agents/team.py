@@ -38,8 +38,8 @@ from agents.llm.pacing import Pacing
 from agents.memory.knowledge import KnowledgeStore, open_memory, tended
 from agents.nlp.similarity import direction
 from agents.offline import OfflineModel
+from agents.offline.planner import understood
 from agents.offline.questions import asks_for_facts
-from agents.offline.stands_for import understood
 from agents.report.document import build
 from agents.report.earlier import earlier_of
 from agents.research.challenge.claim_ledger import Thresholds

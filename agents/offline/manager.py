@@ -8,9 +8,8 @@ from agents.contracts.plan import Leaf, PlanningInput
 from agents.contracts.response import FlatPlan, FlatPlanInput
 from agents.contracts.sources import CorpusSurvey
 from agents.nlp.tokens import years_in
-from agents.offline.planner import draft, plan
+from agents.offline.planner import draft, plan, understood
 from agents.offline.questions import IndependentQuestion, asks, is_lookup, questions
-from agents.offline.stands_for import understood
 from agents.offline.terms import distinct, known, knows, listed, names, opening, overlap, say, terms
 
 MAX_QUERIES = 6

@@ -1,11 +1,19 @@
 """Planning without a language model: a question is cut into its own parts, and nothing is added but a look at limits."""
 
 import re
+from collections.abc import Sequence
 
 from agents.contracts.plan import PlannedLeaf, PlanningInput, PlanTree, Priority
-from agents.offline.questions import IndependentQuestion, is_linked, is_single_fact, leans_on_another, questions, tidy
-from agents.offline.stands_for import named
-from agents.offline.terms import SPACELESS, knows, names, opening, say, terms
+from agents.offline.questions import (
+    IndependentQuestion,
+    asks,
+    is_linked,
+    is_single_fact,
+    leans_on_another,
+    questions,
+    tidy,
+)
+from agents.offline.terms import SPACELESS, knows, listed, names, opening, say, terms
 
 MOST_QUESTIONS, TITLE_LENGTH, _SEARCH_WORDS = 4, 90, 14
 
@@ -64,9 +72,9 @@ def _of_part(question: IndependentQuestion, asked: str, title: str) -> PlannedLe
     # What is told before it is asked counts too: `Tell me about electric cars. What do they cost?`.
     about = (question.parts[0] if asked != question.parts[0] else question.text.partition(asked)[0]) if leans else ""
     searches = _searches(question.text if leans else asked, f"{asked} {' '.join(names(about))} {about}")
-    if leans and (whole := named(asked, about)) != asked:
+    if leans and listed("pointing").search(asked) and (subject := _subject(about)):
         # Whoever reads the part by itself, a person or a search, must know what it is about.
-        asked = title = whole
+        asked = title = f"{asked.rstrip(' ?.')} ({subject})?"
     return _leaf(title, (asked,), searches, discovery=not question.things and asks_for_a_list(asked))
 
 
@@ -102,6 +110,32 @@ def label(text: str) -> str:
         return text
     head = text[:TITLE_LENGTH].rpartition(",")[0]
     return head if len(head.split()) > 3 else text
+
+
+_GOES_ON = re.compile(r"\W*(?:(?:and|but)\b(?:\s+(?:what|how) about\b)?|(?:what|how) about\b)\s*", re.IGNORECASE)
+_IT_IS_TRUE = re.compile(r"\bit\b\s+(?:[\w-]+\s+)?(?:that|to|whether|if)\b", re.IGNORECASE)
+
+
+def understood(message: str, before: Sequence[str]) -> str:
+    """Word a message so that it can be read alone, by what was asked before it, the newest last: `What do they cost (heat pumps)?`."""
+    goes_on, found = _GOES_ON.match(message), questions(message)
+    # What leans on nothing at its beginning has its own things, and what follows means those.
+    leans = bool(found) and leans_on_another(_IT_IS_TRUE.sub("", found[0].parts[0]))
+    if leans or (goes_on and not asks(message[goes_on.end() :].rstrip(" ?"))):
+        for subject in filter(None, map(_subject, reversed(before))):
+            return f"{tidy(message).rstrip(' ?.')} ({subject})?"
+    return message
+
+
+def _subject(asked: str) -> str:
+    """Give what a question is about, as it words it: up to its last name, else its last words that carry meaning."""
+    runs = [""]
+    for word in () if leans_on_another(asked) else re.findall(r"[\w'’-]+", asked):
+        runs = [*runs[:-1], f"{runs[-1]} {word}".strip()] if terms(word) else [*runs, ""]
+    told, named = [run for run in runs if run], names(asked)
+    if not named:
+        return told[-1] if told else ""
+    return asked[asked.find(told[0]) : asked.rfind(named[-1]) + len(named[-1])] if told else ""
 
 
 def asks_for_a_list(text: str) -> bool:

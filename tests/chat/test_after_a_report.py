@@ -108,7 +108,7 @@ async def test_without_a_model_a_follow_up_is_read_with_the_question_before_it(t
     await talker("How reliable are heat pumps?")
     await talker("and what do they cost?")  # a draft is on the table: a change, or a new question?
     await talker("a new question")
-    assert [query.text for query in talker.state.scope.queries] == ["What do heat pumps cost?"]
+    assert [query.text for query in talker.state.scope.queries] == ["What do they cost (heat pumps)?"]
     (started,) = [one for one in await talker("Authorized to execute") if isinstance(one, Started)]
     await started.job.wait()
     await talker("How long do they last?")
