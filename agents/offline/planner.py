@@ -117,7 +117,7 @@ _IT_IS_TRUE = re.compile(r"\bit\b\s+(?:[\w-]+\s+)?(?:that|to|whether|if)\b", re.
 
 
 def understood(message: str, before: Sequence[str]) -> str:
-    """Word a message so that it can be read alone, by what was asked before it, the newest last: `What do they cost (heat pumps)?`."""
+    """Word a message so that it can be read alone, by what was asked before it, the newest last: `Who built it (the dam)?`."""
     goes_on, found = _GOES_ON.match(message), questions(message)
     # What leans on nothing at its beginning has its own things, and what follows means those.
     leans = bool(found) and leans_on_another(_IT_IS_TRUE.sub("", found[0].parts[0]))
