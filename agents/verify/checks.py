@@ -18,7 +18,7 @@ from agents.contracts.verification import Stance
 from agents.nlp import lang
 from agents.nlp.tokens import language_of
 from agents.verify.compare import Comparison, compare, named_words
-from agents.verify.parsed_text import Discrepancy, ParsedText, joined, names, read, reason
+from agents.verify.parsed_text import Discrepancy, ParsedText, Severity, joined, names, read, reason
 from agents.verify.quotes import find_quote
 
 Verdict = Literal["supported", "partly", "unsupported", "contradicted"]
@@ -31,8 +31,9 @@ RAISABLE = 0.5
 """Share of its content that the quotes must have, in the same language, for a model to be asked whether they carry it."""
 QUOTATION = 5
 """Words from which words in quotation marks are a quotation, which must be verbatim."""
-_CEILING = {"contradicted": 0.1, "unsupported": 0.3, "partly": 0.45, "note": 1.0}
-"""Highest score that a finding leaves."""
+_CEILING: dict[Severity, float] = {"contradicted": 0.1, "unsupported": 0.3, "partly": 0.45, "note": 1.0}
+"""Highest score that a finding leaves, the gravest first."""
+_GRAVEST = tuple(_CEILING)
 
 _ENDS = ".!?…。！？\n"
 """Signs that one sentence ends with and another begins after."""
@@ -189,10 +190,8 @@ def _stands(quotation: str, quotes: Sequence[str]) -> bool:
 def judged(compared: Sequence[Comparison], language: str, invented: Sequence[str] = ()) -> Support:
     """Make one verdict of the comparisons of a sentence's parts; `invented` are quotations that stand nowhere."""
     findings = [one for comparison in compared for one in comparison.findings]
-    worst = next(
-        (kind for kind in ("contradicted", "unsupported", "partly") if any(f.severity == kind for f in findings)),
-        "note",
-    )
+    kinds: set[Severity] = {one.severity for one in findings}
+    worst = min(kinds, key=_GRAVEST.index, default=_GRAVEST[-1])
     if invented and worst != "contradicted":
         worst = "unsupported"
     against = sum(WEIGHTS[name] * value for name, value in features(compared).items())
@@ -230,8 +229,8 @@ def _bare(sentence: str) -> str:
 def _reasons(
     findings: Sequence[Discrepancy], compared: Sequence[Comparison], verdict: Verdict, language: str, invented: Sequence[str]
 ) -> tuple[str, ...]:  # fmt: skip
-    order = ("contradicted", "unsupported", "partly", "note")
-    told = [one.text for kind in order for one in findings if one.severity == kind]
+    gravest = sorted(findings, key=lambda one: _GRAVEST.index(one.severity))
+    told = [reason(one.key, language, ours=one.ours, theirs=one.theirs) for one in gravest]
     told.extend(reason("uncovered", language, ours=f"“{one}”") for one in invented)
     strangers = [word for one in compared for word in one.uncovered]
     if verdict != "supported" and strangers:

@@ -8,7 +8,7 @@ from agents.nlp import lang
 from agents.verify.compare_figures import SAME_CONTEXT, compare_amounts, compare_dates
 from agents.verify.distortions import STEM, framed, same_turned, substitutions
 from agents.verify.negation import alike, classes, negated, opposites, root
-from agents.verify.parsed_text import Discrepancy, ParsedSentence, ParsedText, found, names, variants
+from agents.verify.parsed_text import Discrepancy, Pair, ParsedSentence, ParsedText, names, variants
 
 NEAR = 0.6
 """A source sentence belongs to the near ones when it has this share of what the best one has."""
@@ -45,13 +45,14 @@ def compare(mine: ParsedSentence, source: ParsedText, language: str, known: froz
     told = zip(mine.roots, mine.words, mine.content, strict=True)
     wanted = {one for one, word, counts in told if counts and word not in named}
     context = _held(wanted, {one for unit in near for one in unit.roots}) / len(wanted) if wanted else 1.0
+    pair = Pair(mine, source, near, best, context, language)
     findings = [
-        *compare_amounts(mine, near, source.units, context, language),
-        *compare_dates(mine, near, source.units, context, language),
-        *_names(mine, source.words | known, near, language),
-        *(_polarity(mine, near, language) if best >= ENOUGH / 1.5 and context >= SAME_CONTEXT else ()),
-        *(_quantifiers(mine, source, near, context, language) if best >= ENOUGH / 1.5 else ()),
-        *framed(mine, near, best, language),
+        *compare_amounts(pair),
+        *compare_dates(pair),
+        *_names(mine, source.words | known, near),
+        *(_polarity(mine, near[0]) if best >= ENOUGH / 1.5 and context >= SAME_CONTEXT else ()),
+        *(_quantifiers(pair) if best >= ENOUGH / 1.5 else ()),
+        *framed(pair),
     ]
     same, swaps = substitutions(mine, near[0], language) if near and best >= ENOUGH else (0.0, [])
     turned = bool(near) and same_turned(mine, near[0])
@@ -73,14 +74,12 @@ def compare(mine: ParsedSentence, source: ParsedText, language: str, known: froz
         if theirs := min(
             (its for root, its in beside if root in contrary or one in negated(root) | negated(its)), default=""
         ):
-            findings.append(found("contradicted", "other", language, ours=mine.words[at], theirs=theirs))
+            findings.append(Discrepancy("contradicted", "other", mine.words[at], theirs))
     said = [unit for unit in near if unit.figures or not mine.figures]
     if said and all(_speaks_of_another(mine, unit, language) for unit in said):
-        findings = [
-            replace(one, severity="unsupported", key="elsewhere") if one.severity == "contradicted" else one
-            for one in findings
-        ]
-    missing = sum(one.key in {"number_missing", "date_missing", "other"} for one in findings)
+        findings = [replace(one, severity="unsupported") if one.severity == "contradicted" else one for one in findings]
+    missing = sum(one.key.endswith("_missing") and one.key != "name_missing" for one in findings)
+    missing += sum(one.key == "other" and one.severity == "contradicted" for one in findings)
     count = len(content) + len(mine.figures) + len(mine.whens)
     coverage = 1 - min(1.0, (len(lost) + missing) / count) if count else 1.0
     return Comparison(
@@ -177,20 +176,18 @@ def _held(wanted: set[str], have: set[str]) -> int:
     return sum(one in have or bool(classes(one) & kinds) for one in wanted)
 
 
-def _near(mine: ParsedSentence, source: ParsedText) -> tuple[list[ParsedSentence], float]:
+def _near(mine: ParsedSentence, source: ParsedText) -> tuple[tuple[ParsedSentence, ...], float]:
     """Sentences of the quotes that say most of it, best first, and the share that the best one has."""
     if len(source.units) == 1:
-        return list(source.units), _share(mine, source.units[0])
+        return source.units, _share(mine, source.units[0])
     ranked = sorted(((_share(mine, unit), -at) for at, unit in enumerate(source.units)), reverse=True)
     if not ranked or ranked[0][0] == 0:
-        return [], 0.0
+        return (), 0.0
     best = ranked[0][0]
-    return [source.units[-at] for share, at in ranked[:4] if share >= NEAR * best], best
+    return tuple(source.units[-at] for share, at in ranked[:4] if share >= NEAR * best), best
 
 
-def _names(
-    mine: ParsedSentence, spoken: frozenset[str], near: Sequence[ParsedSentence], language: str
-) -> Iterator[Discrepancy]:
+def _names(mine: ParsedSentence, spoken: frozenset[str], near: Sequence[ParsedSentence]) -> Iterator[Discrepancy]:
     """Names that no quote has; one that stands in another's place shows where the sentences are aligned."""
     pronoun = bool(near) and near[0].opens_with_pronoun
     for name in mine.names:
@@ -199,18 +196,17 @@ def _names(
         if not lost or not name.sure or first_name:
             continue  # a first name more than the quote gives is no fault
         if pronoun and name.start <= 4:
-            yield found("partly", "pronoun", language, ours=name.shown)
+            yield Discrepancy("partly", "pronoun", name.shown)
         else:
-            yield found("unsupported", "name_missing", language, ours=name.shown)
+            yield Discrepancy("unsupported", "name_missing", name.shown)
 
 
-def _polarity(mine: ParsedSentence, near: Sequence[ParsedSentence], language: str) -> Iterator[Discrepancy]:
+def _polarity(mine: ParsedSentence, unit: ParsedSentence) -> Iterator[Discrepancy]:
     """A word that one side denies and the other does not; what the source leaves open or says with reservation."""
-    named = {word for one in (mine, near[0]) for name in one.names if name.sure for word in name.words}
+    named = {word for one in (mine, unit) for name in one.names if name.sure for word in name.words}
     ours = {mine.roots[at]: mine.words[at] for at in mine.scope.nearest if mine.words[at] not in named}
     plain = {one for at, one in enumerate(mine.roots) if mine.content[at] and at not in mine.scope.denied}
     ours_all = {mine.roots[at] for at in mine.scope.denied}
-    unit = near[0]
     theirs = {unit.roots[at]: unit.words[at] for at in unit.scope.nearest if unit.words[at] not in named}
     theirs_all = {unit.roots[at] for at in unit.scope.denied}
     affirmed = {one for at, one in enumerate(unit.roots) if unit.content[at] and at not in unit.scope.denied}
@@ -218,15 +214,15 @@ def _polarity(mine: ParsedSentence, near: Sequence[ParsedSentence], language: st
     both = (ours_all & theirs_all) - plain - affirmed  # won no award, did not win any award
     if unit.scope.not_yet and not mine.scope.not_yet and not mine.scope.cues and len(plain & set(unit.roots)) >= 2:
         shared = (word for word, one in zip(mine.words, mine.roots, strict=True) if one in plain & set(unit.roots))
-        yield found("contradicted", "not_yet", language, ours=" ".join(shared))
+        yield Discrepancy("contradicted", "not_yet", " ".join(shared))
     elif _is_open(mine, unit):
-        yield found("unsupported", "open", language)
+        yield Discrepancy("unsupported", "open")
     elif not unit.scope.not_yet and not contrary and not both and (word := _turned(ours, affirmed, theirs_all)):
-        yield found("contradicted", "denied", language, ours=word)
+        yield Discrepancy("contradicted", "denied", word)
     elif not both and (word := _turned(theirs, plain, ours_all | affirmed)):
-        yield found("contradicted", "affirmed", language, ours=word)
+        yield Discrepancy("contradicted", "affirmed", word)
     elif hedge := _left_out_hedge(mine, unit):
-        yield found("partly", "hedged", language, theirs=hedge)
+        yield Discrepancy("partly", "hedged", theirs=hedge)
 
 
 def _turned(denied: Mapping[str, str], plain: set[str], also_denied: set[str]) -> str:
@@ -260,22 +256,20 @@ def _is_open(mine: ParsedSentence, unit: ParsedSentence) -> bool:
     return len(shared & left) >= 2 and len(shared & left) > len(shared & settled) + dates
 
 
-def _quantifiers(
-    mine: ParsedSentence, source: ParsedText, near: Sequence[ParsedSentence], context: float, language: str
-) -> Iterator[Discrepancy]:
+def _quantifiers(pair: Pair) -> Iterator[Discrepancy]:
     """Words for all of them and for some of them."""
     said_all, some, only = lang.words("all"), lang.words("some"), lang.words("only")
-    theirs = near[0].words
-    every = [word for word in mine.words if word in said_all and word not in source.words]
+    mine, theirs = pair.mine, pair.near[0].words
+    limited = any(word in only for unit in pair.near for word in unit.words)
+    every = [word for word in mine.words if word in said_all and word not in pair.source.words]
     if every and not any(word in said_all for word in theirs):
         part = next((word for word in theirs if word in some), "")
-        if part and context >= SAME_CONTEXT and not any(word in some for word in mine.words):
-            yield found("contradicted", "other", language, ours=every[0], theirs=part)
+        if part and pair.context >= SAME_CONTEXT and not any(word in some for word in mine.words):
+            yield Discrepancy("contradicted", "other", every[0], part)
         else:
-            limited = any(word in only for unit in near for word in unit.words)
-            yield found("unsupported" if limited else "partly", "universal", language, ours=every[0])
-    if any(word in only for word in mine.words) and not any(word in only for unit in near for word in unit.words):
-        yield found("partly", "universal", language, ours="only")
+            yield Discrepancy("unsupported" if limited else "partly", "universal", every[0])
+    if any(word in only for word in mine.words) and not limited:
+        yield Discrepancy("partly", "universal", "only")
 
 
 def named_words(texts: Sequence[str], language: str) -> frozenset[str]:

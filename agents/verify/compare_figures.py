@@ -8,7 +8,7 @@ from agents.nlp import lang
 from agents.verify.dates import missing
 from agents.verify.figures import Figure, ends_with, same_slot
 from agents.verify.negation import root
-from agents.verify.parsed_text import Discrepancy, ParsedSentence, found
+from agents.verify.parsed_text import Discrepancy, Pair, ParsedSentence
 
 SAME_CONTEXT = 0.5
 """Share of the sentence's other content that a source sentence must have, for another number to be a contradiction
@@ -18,60 +18,52 @@ _GROWTH_SIGNS = re.compile("[增减減升降涨漲跌]")
 _OF = re.compile(r"\s+(?:out\s+)?(?:of|von|der|sur|des|de)\s+(?:the\s|its\s|den\s|las\s|los\s|les\s)?\s*", re.I)
 
 
-def compare_amounts(
-    mine: ParsedSentence, near: Sequence[ParsedSentence], every: Sequence[ParsedSentence], context: float, language: str
-) -> Iterator[Discrepancy]:
-    """Hold the figures of a sentence against its quotes: those that say most of it, with which it shares `context`, and all."""
-    theirs = [figure for unit in every for figure in unit.figures]
-    beside = [figure for unit in near for figure in unit.figures]
-    years = {year for unit in every for when in unit.whens for year in (when.first, when.last) if year}
-    for figure in mine.figures:
+def compare_amounts(pair: Pair) -> Iterator[Discrepancy]:
+    """Hold the figures of a sentence against its quotes: those that say most of it, and all."""
+    units = pair.source.units
+    theirs = [figure for unit in units for figure in unit.figures]
+    years = {year for unit in units for when in unit.whens for year in (when.first, when.last) if year}
+    for figure in pair.mine.figures:
         if figure.weak or figure.low in years:
             continue
         if same := [other for other in theirs if figure.equals(other)]:
-            yield from _same_value(figure, same, mine, language)
+            yield from _same_value(figure, same, pair.mine)
         elif any(figure.rounds(other) or figure.allows(other) for other in theirs):
             continue
-        elif sources := _computed(figure, mine, every):
-            yield found("note", "computed", language, ours=figure.shown, theirs=sources)
+        elif sources := _computed(figure, pair.mine, units):
+            yield Discrepancy("note", "computed", figure.shown, sources)
+        elif (rival := _rival(figure, pair)) and pair.context >= SAME_CONTEXT:
+            yield Discrepancy("contradicted", "other", figure.shown, rival.shown)
         else:
-            yield _not_given(figure, _rival(figure, mine, beside), context, language)
-    yield from _factors(mine, near, context, language)
-    yield from _shares(mine, near, language)
-    yield from _causes(mine, near, language)
+            is_small = figure.kind == "ordinal" and figure.low <= 2
+            yield Discrepancy("partly" if is_small else "unsupported", "number_missing", figure.shown)
+    for check in (_factors, _shares, _causes):
+        yield from check(pair)
 
 
-def _not_given(figure: Figure, rival: Figure | None, context: float, language: str) -> Discrepancy:
-    if rival and context >= SAME_CONTEXT:
-        return found("contradicted", "other", language, ours=figure.shown, theirs=rival.shown)
-    is_small = figure.kind == "ordinal" and figure.low <= 2
-    return found("partly" if is_small else "unsupported", "number_missing", language, ours=figure.shown)
-
-
-def _same_value(figure: Figure, same: Sequence[Figure], mine: ParsedSentence, language: str) -> Iterator[Discrepancy]:
+def _same_value(figure: Figure, same: Sequence[Figure], mine: ParsedSentence) -> Iterator[Discrepancy]:
     """The number is the same; what is said of it may be another thing: its bound or its rate."""
     one = same[0]
     if figure.role and all(other.role not in {"", figure.role} for other in same) and _tells_growth(mine.text):
-        ours, other = f"{figure.role} {figure.shown}", f"{one.role} {one.shown}"
-        yield found("contradicted", "other", language, ours=ours, theirs=other)
+        yield Discrepancy("contradicted", "other", f"{figure.role} {figure.shown}", f"{one.role} {one.shown}")
     elif figure.bound and all(other.bound not in {"", figure.bound} for other in same):
-        yield found("contradicted", "other", language, ours=_with_bound(figure), theirs=_with_bound(one))
+        yield Discrepancy("contradicted", "other", _with_bound(figure), _with_bound(one))
     elif figure.per and all(other.per not in {"", figure.per} for other in same):
-        ours, other = f"{figure.shown} / {figure.per}", f"{one.shown} / {one.per}"
-        yield found("contradicted", "other", language, ours=ours, theirs=other)
+        yield Discrepancy("contradicted", "other", f"{figure.shown} / {figure.per}", f"{one.shown} / {one.per}")
     elif not figure.bound and all(other.bound == "most" for other in same):
-        yield found("partly", "restricted", language, theirs=_with_bound(one))
+        yield Discrepancy("partly", "restricted", theirs=_with_bound(one))
 
 
 def _with_bound(figure: Figure) -> str:
     return {"least": "> ", "most": "< ", "": ""}[figure.bound] + figure.shown
 
 
-def _rival(figure: Figure, mine: ParsedSentence, beside: Sequence[Figure]) -> Figure | None:
+def _rival(figure: Figure, pair: Pair) -> Figure | None:
     """Another number for the same kind of thing that the sentence does not give too."""
-    open_ones = [other for other in beside if not any(other.equals(one) for one in mine.figures)]
+    beside = [other for unit in pair.near for other in unit.figures]
+    beside = [other for other in beside if not any(other.equals(one) for one in pair.mine.figures)]
     same_value = [other for other in beside if other.unit and figure.unit and other.low == figure.low]
-    fitting = [other for other in open_ones if same_slot(figure, other)]
+    fitting = [other for other in beside if same_slot(figure, other)]
     order = sorted(fitting, key=lambda other: (other.unit != figure.unit, abs(other.low - figure.low)))
     return next(iter([*same_value, *order]), None)
 
@@ -120,10 +112,9 @@ def _computed(figure: Figure, mine: ParsedSentence, units: Sequence[ParsedSenten
     return ""
 
 
-def _factors(
-    mine: ParsedSentence, near: Sequence[ParsedSentence], context: float, language: str
-) -> Iterator[Discrepancy]:
+def _factors(pair: Pair) -> Iterator[Discrepancy]:
     """Hold "doubled", "tripled" and "halved" against two values of the source."""
+    mine, near = pair.mine, pair.near
     for value, words in lang.table("factors", "common").items():
         factor, pattern = float(value), re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
         match = pattern.search(mine.text)
@@ -140,20 +131,21 @@ def _factors(
             fits = 0.85 <= ratio <= 1 if ends_with("nearly", before) else 0.93 <= ratio <= 1.1
         shown = f"{early.shown}, {late.shown}"
         if fits:
-            yield found("note", "computed", language, ours=match.group(), theirs=shown)
-        elif context > 0:
-            yield found("contradicted", "not_computed", language, ours=match.group(), theirs=shown)
+            yield Discrepancy("note", "computed", match.group(), shown)
+        elif pair.context > 0:
+            yield Discrepancy("contradicted", "not_computed", match.group(), shown)
 
 
-def _shares(mine: ParsedSentence, near: Sequence[ParsedSentence], language: str) -> Iterator[Discrepancy]:
+def _shares(pair: Pair) -> Iterator[Discrepancy]:
     """Hold "all" against "two of the three", and "a majority" against shares."""
+    mine, near = pair.mine, pair.near
     every = [word for word in mine.words if word in lang.words("all")]
     for unit in near if every else ():
         for one, whole in pairwise(unit.figures):
             is_part = _OF.fullmatch(unit.text[one.end : whole.start]) and one.low < whole.low
             if is_part and {root(noun) for noun in whole.nouns} & set(mine.roots):
                 part = unit.text[one.start : whole.end]
-                yield found("contradicted", "other", language, ours=every[0], theirs=part)
+                yield Discrepancy("contradicted", "other", every[0], part)
                 return
     shares = [one for unit in near for one in unit.figures if one.unit == "%"]
     for key in ("majority", "minority") if shares else ():
@@ -162,15 +154,16 @@ def _shares(mine: ParsedSentence, near: Sequence[ParsedSentence], language: str)
             continue
         right = next((one for one in shares if one.low != 50 and (one.low > 50) == (key == "majority")), None)
         if right:
-            yield found("note", "computed", language, ours=match.group(), theirs=right.shown)
+            yield Discrepancy("note", "computed", match.group(), right.shown)
         else:
-            yield found("contradicted", "other", language, ours=match.group(), theirs=shares[0].shown)
+            yield Discrepancy("contradicted", "other", match.group(), shares[0].shown)
 
 
-def _causes(mine: ParsedSentence, near: Sequence[ParsedSentence], language: str) -> Iterator[Discrepancy]:
+def _causes(pair: Pair) -> Iterator[Discrepancy]:
     """A number that the source divides by reasons, given one reason as a whole; or given as that of a part of it."""
+    mine = pair.mine
     cause = re.search(rf"\b(?:{lang.alternatives('cause')})\s+(?P<cause>[^.,;]{{3,60}})", mine.text, re.IGNORECASE)
-    for unit in near:
+    for unit in pair.near:
         part = re.search(rf"(?:\b|\s)(?:{lang.alternatives('of_which')})\s(?P<part>[^.;]{{3,70}})", unit.text, re.I)
         whole = [one for one in unit.figures if part and one.end <= part.start()]
         whole = [one for one in whole if any(one.equals(other) for other in mine.figures)]
@@ -179,30 +172,27 @@ def _causes(mine: ParsedSentence, near: Sequence[ParsedSentence], language: str)
         said, before = _roots(part["part"]), _roots(unit.text[: part.start()])
         of_part = whole[0].end < part.start() and len(unit.figures) > 1 and whole[0] != unit.figures[-1]
         if cause and not _roots(cause["cause"]) & set(unit.roots):
-            yield found("contradicted", "other", language, ours=cause.group(), theirs=part.group().strip())
+            yield Discrepancy("contradicted", "other", cause.group(), part.group().strip())
         elif of_part and (said - before) & set(mine.roots) and len(mine.figures) == 1:
-            yield found("contradicted", "other", language, ours=whole[0].shown, theirs=part.group().strip())
+            yield Discrepancy("contradicted", "other", whole[0].shown, part.group().strip())
 
 
 def _roots(text: str) -> set[str]:
     return {root(word.casefold()) for word in re.findall(r"[^\W\d_]{4,}", text)}
 
 
-def compare_dates(
-    mine: ParsedSentence, near: Sequence[ParsedSentence], every: Sequence[ParsedSentence], context: float, language: str
-) -> Iterator[Discrepancy]:
+def compare_dates(pair: Pair) -> Iterator[Discrepancy]:
     """Hold the dates of a sentence against its quotes, as `compare_amounts` does its figures."""
-    theirs = tuple(when for unit in every for when in unit.whens)
-    beside = tuple(when for unit in near for when in unit.whens)
-    numbers = {value for unit in every for figure in unit.figures for value in (figure.low, figure.high)}
+    mine, units = pair.mine, pair.source.units
+    theirs = tuple(when for unit in units for when in unit.whens)
+    numbers = {value for unit in units for figure in unit.figures for value in (figure.low, figure.high)}
     for when in mine.whens:
         if not missing(when, theirs) or (when.month is None and {when.first, when.last} <= numbers):
             continue
+        beside = [other for unit in pair.near for other in unit.whens]
         kind = [other for other in beside if (when.years and other.years) or (when.month and other.month)]
-        rival = next(
-            (one for one in kind if not any(own.same_year(one) and own.same_day(one) for own in mine.whens)), None
-        )
-        if rival and context >= SAME_CONTEXT:
-            yield found("contradicted", "other", language, ours=when.shown, theirs=rival.shown)
+        told = (one for one in kind if not any(own.same_year(one) and own.same_day(one) for own in mine.whens))
+        if (rival := next(told, None)) and pair.context >= SAME_CONTEXT:
+            yield Discrepancy("contradicted", "other", when.shown, rival.shown)
         else:
-            yield found("unsupported", "date_missing", language, ours=when.shown)
+            yield Discrepancy("unsupported", "date_missing", when.shown)

@@ -9,7 +9,7 @@ from itertools import pairwise
 from agents.nlp import lang
 from agents.nlp.tokens import UNSPACED
 from agents.verify.negation import alike, classes, opposites, root
-from agents.verify.parsed_text import Discrepancy, ParsedSentence, Severity, found
+from agents.verify.parsed_text import Discrepancy, Pair, ParsedSentence
 
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 SPOKEN_OF = 0.5
@@ -24,17 +24,10 @@ STEM = 4
 """Letters that the forms of a verb share: multó, multado."""
 _MAX_SLOT = 4  # words in one place that were put for others
 
-_LEFT_OUT: tuple[tuple[str, Severity, str], ...] = (
-    ("claimed", "partly", "hedged"),
-    ("forecast", "partly", "hedged"),
-    ("except", "partly", "restricted"),
-    ("condition", "partly", "hedged"),
-    ("nearly", "partly", "hedged"),
-    ("will", "partly", "hedged"),
-    ("associated", "partly", "hedged"),
-    ("one_of", "partly", "restricted"),
+_LEFT_OUT = {"except": "restricted", "one_of": "restricted"} | dict.fromkeys(
+    ("claimed", "forecast", "condition", "nearly", "will", "associated"), "hedged"
 )
-"""Cues of the source that a sentence may not leave out, how grave that is, and its reason."""
+"""Cues of the source that a sentence may not leave out, each with its reason."""
 _OPPOSED = (("unlike", "like"), ("like", "unlike"), ("few", "many"), ("many", "few"), ("majority", "minority"))
 
 
@@ -43,40 +36,41 @@ def doubts(text: str) -> bool:
     return any(lang.cue(key).search(text) for key in ("false", "untrue", "unproven", "forecast", "except"))
 
 
-def framed(mine: ParsedSentence, near: Sequence[ParsedSentence], best: float, language: str) -> Iterator[Discrepancy]:
-    """Find what a sentence does to the sense of the source sentence that has most of its words, the share `best`."""
-    if not near or best < SPOKEN_OF:
+def framed(pair: Pair) -> Iterator[Discrepancy]:
+    """Find what a sentence does to the sense of the source sentence that has most of its words."""
+    mine, near = pair.mine, pair.near
+    if not near or pair.best < SPOKEN_OF:
         return
     unit = near[0]
     denied_there = unit.scope.cues or lang.cue("denying").search(unit.text)
     if _UNSPACED.search(mine.text) and denied_there and not (mine.scope.cues or lang.cue("denying").search(mine.text)):
-        yield found("partly", "affirmed", language, ours=mine.text)  # how far it reaches, no space tells
+        yield Discrepancy("partly", "affirmed", mine.text)  # how far it reaches, no space tells
     soft = bool(mine.scope.hedges or mine.scope.open or mine.scope.not_yet)
     false, denied = _cued("false", unit.text), _cued("false", mine.text)
     if false and not denied and not mine.scope.cues:
-        yield found("contradicted", "affirmed", language, ours=false.group())
+        yield Discrepancy("contradicted", "affirmed", false.group())
     if denied and not false and not unit.scope.cues:
-        yield found("contradicted", "denied", language, ours=denied.group())
+        yield Discrepancy("contradicted", "denied", denied.group())
     supposed = _cued("condition", mine.text)
     if supposed and not any(_cued("condition", one.text) for one in near):
-        yield found("partly", "supposed", language, ours=supposed.group())
+        yield Discrepancy("partly", "supposed", supposed.group())
     unproven = _cued("unproven", unit.text) and not _cued("unproven", mine.text) and not soft
     if (unit.asks and not mine.asks) or unproven:
-        yield found("unsupported", "open", language)
+        yield Discrepancy("unsupported", "open")
     told = _cued("claimed", mine.text) or _cued("forecast", mine.text)
-    for key, severity, why in _LEFT_OUT:
+    for key, why in _LEFT_OUT.items():
         excused = (mine.scope.cues if key == "except" else soft) or (told and key in {"claimed", "forecast"})
         theirs = _cued(key, unit.text)
         if theirs and not excused and not _cued(key, mine.text) and _touches(key, theirs, mine):
-            yield found(severity, why, language, theirs=theirs.group().strip(" ,;"))
+            yield Discrepancy("partly", why, theirs=theirs.group().strip(" ,;"))
     for one, other in _OPPOSED:
         ours, opposed = _cued(one, mine.text), _cued(other, unit.text)
         if ours and opposed and not _cued(one, unit.text) and not _cued(other, mine.text) and not unit.scope.cues:
-            yield found("contradicted", "other", language, ours=ours.group(), theirs=opposed.group())
+            yield Discrepancy("contradicted", "other", ours.group(), opposed.group())
             break
     cause = lang.cue("cause").search(mine.text)
     if cause and not any(lang.cue("reason").search(unit.text) for unit in near):
-        yield found("partly", "cause", language, ours=cause.group())
+        yield Discrepancy("partly", "cause", cause.group())
 
 
 @lru_cache(16_384)
@@ -118,14 +112,14 @@ def substitutions(mine: ParsedSentence, theirs: ParsedSentence, language: str) -
         new, old = ours[one:one_end], other[two:two_end]
         inside = 0 < place < len(codes) - 1
         if not both_deny and (inside or kind == "insert"):
-            findings.extend(_negation(mine, new, theirs, old, language, inside=inside))
+            findings.extend(_negation(mine, new, theirs, old, inside=inside))
         if kind == "replace" and len(new) <= _MAX_SLOT and len(old) <= _MAX_SLOT:
-            findings.extend(_slot(mine, new, theirs, old, language, surely=same >= SURELY_SAME))
-    return same, findings or _exchanged(mine, theirs, language) or _turned_round(mine, theirs, language)
+            findings.extend(_slot(mine, new, theirs, old, surely=same >= SURELY_SAME))
+    return same, findings or _exchanged(mine, theirs) or _turned_round(mine, theirs, language)
 
 
 def _negation(
-    mine: ParsedSentence, new: Sequence[int], theirs: ParsedSentence, old: Sequence[int], language: str, *, inside: bool
+    mine: ParsedSentence, new: Sequence[int], theirs: ParsedSentence, old: Sequence[int], *, inside: bool
 ) -> list[Discrepancy]:
     added = [at for at in new if at in mine.scope.cues]
     gone = [at for at in old if at in theirs.scope.cues]
@@ -137,17 +131,17 @@ def _negation(
         key, unit, at = "affirmed", theirs, gone[0]
     else:
         return []  # a whole part of the source was left out, and its negation with it
-    return [found("contradicted", key, language, ours=" ".join(unit.words[max(0, at - 1) : at + 3]))]
+    return [Discrepancy("contradicted", key, " ".join(unit.words[max(0, at - 1) : at + 3]))]
 
 
 def _slot(
-    mine: ParsedSentence, new: Sequence[int], theirs: ParsedSentence, old: Sequence[int], language: str, *, surely: bool
+    mine: ParsedSentence, new: Sequence[int], theirs: ParsedSentence, old: Sequence[int], *, surely: bool
 ) -> list[Discrepancy]:
     """A name or a number that stands where the source has another one."""
     denied = bool(set(new) & set(mine.scope.cues)) != bool(set(old) & set(theirs.scope.cues))
     for at in () if denied else new:  # not open is closed
         for place in (place for place in old if theirs.roots[place] in opposites(mine.roots[at])):
-            return [found("contradicted", "other", language, ours=mine.words[at], theirs=theirs.words[place])]
+            return [Discrepancy("contradicted", "other", mine.words[at], theirs.words[place])]
     ours, other = _telling(mine, new), _telling(theirs, old)
     if not ours or not other or ours & other or any(alike(one, two) for one in ours for two in other):
         return []
@@ -155,15 +149,15 @@ def _slot(
     if not (named and their_named) and not (numbered and their_numbered):
         unlike = surely and not denied and len(ours) == len(other) == 1 and not ours & set(theirs.roots)
         if unlike and not _UNSPACED.search(mine.text):
-            return [found("partly", "unlike", language, ours=_written(mine, new), theirs=_written(theirs, old))]
+            return [Discrepancy("partly", "unlike", _written(mine, new), _written(theirs, old))]
         return []
-    if numbered and (_same_figures(mine, theirs) or _of_other_things(mine, theirs)):
-        return []  # written in another unit, or of another measure
+    if numbered and _same_figures(mine, theirs):
+        return []  # written in another unit
     # What stands elsewhere in the source too was put in another's place only if its own place was given away.
     one_for_one = surely and len(new) == len(old) == 1
     if ours <= set(theirs.roots) and not one_for_one and not other <= set(mine.roots):
         return []
-    return [found("contradicted", "other", language, ours=_written(mine, new), theirs=_written(theirs, old))]
+    return [Discrepancy("contradicted", "other", _written(mine, new), _written(theirs, old))]
 
 
 def _same_figures(mine: ParsedSentence, theirs: ParsedSentence) -> bool:
@@ -178,12 +172,6 @@ def _same_figures(mine: ParsedSentence, theirs: ParsedSentence) -> bool:
         for one, others in equal
     )
     return changed and all(others for _, others in equal)
-
-
-def _of_other_things(mine: ParsedSentence, theirs: ParsedSentence) -> bool:
-    """Tell whether what one side tells for a whole the other tells for each: a sum, and what a hectare costs."""
-    ours, other = ({one.each for one in unit.figures} for unit in (mine, theirs))
-    return bool(ours and other) and ours.isdisjoint(other)
 
 
 def _telling(unit: ParsedSentence, places: Sequence[int]) -> set[str]:
@@ -201,7 +189,7 @@ def _written(unit: ParsedSentence, places: Sequence[int]) -> str:
     return unit.text[at : at + len(shown)] if at >= 0 else shown
 
 
-def _exchanged(mine: ParsedSentence, theirs: ParsedSentence, language: str) -> list[Discrepancy]:
+def _exchanged(mine: ParsedSentence, theirs: ParsedSentence) -> list[Discrepancy]:
     """The same words with two stretches of them in each other's place: smoking causes stress, stress causes smoking."""
     articles = lang.words("articles")
     ours, other = (
@@ -227,7 +215,7 @@ def _exchanged(mine: ParsedSentence, theirs: ParsedSentence, language: str) -> l
             told = [at for at in ours if mine.content[at] or mine.roots[at][:1].isdigit()]
             ends = (ours[first : first + start], ours[first + end : last])
             shown, swapped = (_written(mine, [at for at in part if at in told]) for part in ends)
-            order = found("contradicted", "order", language, ours=shown, theirs=swapped)
+            order = Discrepancy("contradicted", "order", shown, swapped)
             return [order] if shown and swapped and not alike_ends else []
     return []
 
@@ -246,7 +234,7 @@ def _turned_round(mine: ParsedSentence, theirs: ParsedSentence, language: str) -
             turned = (other.roots[who], other.roots[whom]) == (patient, one.roots[agent[0]])
             if turned and not between and other.roots[does][:STEM] in done:
                 ours, swapped = _written(other, [who]), _written(other, [whom])
-                return [found("contradicted", "order", language, ours=ours, theirs=swapped)]
+                return [Discrepancy("contradicted", "order", ours, swapped)]
     return []
 
 

@@ -270,13 +270,24 @@ class Discrepancy:
     severity: Severity
     key: str
     """Name of its reason in the word lists."""
-    text: str
-    """The reason as a sentence."""
+    ours: str = ""
+    """Words of the sentence, and of the source, that the reason tells."""
+    theirs: str = ""
 
 
-def found(severity: Severity, key: str, language: str, *, ours: str = "", theirs: str = "") -> Discrepancy:
-    """Make a finding with its reason."""
-    return Discrepancy(severity, key, reason(key, language, ours=ours, theirs=theirs))
+@dataclass(frozen=True)
+class Pair:
+    """A sentence beside its quotes."""
+
+    mine: ParsedSentence
+    source: ParsedText
+    near: tuple[ParsedSentence, ...]
+    """Sentences of the quotes that say most of it, best first."""
+    best: float
+    """Share of it that the first of them has."""
+    context: float
+    """Share of its content without names that the nearest have."""
+    language: str
 
 
 def reason(key: str, language: str = "en", *, ours: str = "", theirs: str = "") -> str:
