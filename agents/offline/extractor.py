@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from agents.contracts.fact import Extraction, ExtractionInput, NumberedSentence, PointedFact, ShownSource
 from agents.offline.questions import about, is_called, is_linked, is_topic, names_held, stems_of
-from agents.offline.ranking import OF_THE_BEST, Ranking, Wanted, is_imperative, is_order, is_sentence, leans, plain
-from agents.offline.terms import distinct, listed, opening, repeats
+from agents.offline.ranking import OF_THE_BEST, Ranking, Wanted, is_order, is_sentence, leans, plain
+from agents.offline.terms import distinct, listed, repeats
 
 ENOUGH = 0.46
 """Score from which a sentence is to the point; set on labelled questions whose answering sentences are known."""
@@ -40,8 +40,7 @@ def _extract(given: ExtractionInput, source: ShownSource) -> Extraction:
     open_ = [number for number, question in enumerate(given.questions) if not _is_elsewhere(question, held)]
     ranking = Ranking([sentence.text for sentence in sentences], source.title)
     wanted = {number: ranking.wanted(given.questions[number], given.objective) for number in open_}
-    how_to = any(opening("technical").match(question) for question in given.questions)
-    chosen = _chosen(sentences, ranking, wanted, given.max_facts, how_to=how_to) if open_ else []
+    chosen = _chosen(sentences, ranking, wanted, given.max_facts) if open_ else []
     for number in open_:
         subject = about(given.questions[number])
         if subject and is_called(subject, source.title):
@@ -66,28 +65,16 @@ def _is_elsewhere(question: str, held: frozenset[str]) -> bool:
 
 
 def _chosen(
-    sentences: Sequence[NumberedSentence], ranking: Ranking, wanted: Mapping[int, Wanted], most: int, *, how_to: bool
+    sentences: Sequence[NumberedSentence], ranking: Ranking, wanted: Mapping[int, Wanted], most: int
 ) -> list[_Candidate]:
     candidates: list[_Candidate] = []
     for at, sentence in enumerate(sentences):
         if not is_sentence(sentence.text) or is_order(sentence.text):
             continue
-        if (
-            is_imperative(sentence.text)
-            and not how_to
-            and not any(ranking.is_below(at, one) for one in wanted.values())
-        ):
-            continue
         first = _understood_from(sentences, at)
         if first is None:
             continue
-        # Who or what `it` is, of a question without a name, may stand in the sentence before: `Jun Sato voted against it`.
-        nameless = listed("pointing").search(sentence.text) and not any(one.names for one in wanted.values())
-        points = _understood_from(sentences, at, least=1) if nameless else None
-        starts = {first} if points is None else {first, points}
-        score, number, first = max(
-            (ranking.score(at, one, start), -number, start) for number, one in wanted.items() for start in starts
-        )
+        score, number = max((ranking.score(at, one, first), -number) for number, one in wanted.items())
         if score >= ENOUGH:
             candidates.append(_Candidate(at, first, -number, score))
     candidates.sort(key=lambda one: (-one.score, one.at))
@@ -127,13 +114,10 @@ def _with_subject(
     return found
 
 
-def _understood_from(sentences: Sequence[NumberedSentence], at: int, *, least: int = 0) -> int | None:
-    """Find where a quotation must begin to be understood; None when what comes before is not at hand.
-
-    At `least` so many sentences before it are taken along.
-    """
+def _understood_from(sentences: Sequence[NumberedSentence], at: int) -> int | None:
+    """Find where a quotation must begin to be understood; None when what comes before is not at hand."""
     first = at
-    while at - first < least or leans(sentences[first].text):
+    while leans(sentences[first].text):
         before = first - 1
         if before < 0 or sentences[before].number != sentences[first].number - 1 or at - before > _LONGEST_BACK:
             return None

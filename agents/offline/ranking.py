@@ -140,8 +140,6 @@ _NAME_WEIGHT = 0.45
 """Words of proper names: they say where and who, seldom what is asked."""
 _ABSENT_WEIGHT = 0.55
 """Words that the source never uses, unless a single fact is asked for: it may say the same in other words."""
-_HEADING_WEIGHT = 0.8
-"""Words that only the heading above a sentence has."""
 _CONTEXT_WEIGHT = 0.5
 """Words of the objective that the question itself does not have."""
 _TELLING = 6
@@ -178,11 +176,6 @@ class Ranking:
         self.held = tuple(frozenset(terms(sentence)) for sentence in self.sentences)
         self._title = frozenset(distinct(title))
         self._spread = Counter(term for held in self.held for term in held)
-        self._headings: list[frozenset[str]] = []
-        heading = frozenset[str]()
-        for sentence, held in zip(self.sentences, self.held, strict=True):
-            heading = held if title and is_heading(sentence) else heading
-            self._headings.append(heading)
 
     def wanted(self, question: str, objective: str = "", language: str | None = None) -> Wanted:
         """Make a question ready: its words with weights, those of the objective beside it."""
@@ -212,26 +205,18 @@ class Ranking:
         weight *= _FRAME_WEIGHT if term in frame() else 1.0
         return weight * (_TITLE_WEIGHT if term in self._title else 1.0)
 
-    def is_below(self, at: int, wanted: Wanted) -> bool:
-        """Tell a sentence below a heading that says some of what is asked, beside what the title says."""
-        return bool(wanted.core & self._headings[at] - self._title)
-
     def score(self, at: int, wanted: Wanted, first: int | None = None) -> float:
         """Say how well sentence `at` answers, 0 to about 2; with those from `first` on that it leans on."""
         first = at if first is None else first
         sentence, held = " ".join(self.sentences[first : at + 1]), frozenset().union(*self.held[first : at + 1])
-        above = self._headings[at] - held
-        telling = [term for term in wanted.core if term in held or term in above]
-        # Below a heading that says what is asked, every sentence of the document is about what its title names.
-        telling += [term for term in wanted.core & self._title if term not in telling] if wanted.core & above else []
+        telling = [term for term in wanted.core if term in held]
         spoken = [term for term in telling if not term[0].isdigit()]
         long = len(wanted.core) > 2
         # Two of the words that matter; of a single fact half of them.
         few = wanted.lookup and self._title and long and 2 * len(telling) <= len(wanted.core)
         if not wanted.total or few or len(spoken) < (2 if long else 1):
             return 0.0
-        said = held | (self._title if self.is_below(at, wanted) else frozenset())
-        covered = sum(w * (term in said or _HEADING_WEIGHT * (term in above)) for term, w in wanted.weights.items())
+        covered = sum(weight for term, weight in wanted.weights.items() if term in held)
         named = 0.12 * sum(name in sentence for name in wanted.names) / max(1, len(wanted.names))
         return min(1.0, covered / wanted.total) * form(sentence, wanted.text) + named
 

@@ -174,32 +174,3 @@ def test_a_sentence_that_ends_with_marks_of_notes_answers() -> None:
 )
 def test_a_word_that_leans_in_one_language_is_an_article_or_a_verb_in_another(sentence, needs):
     assert leans(sentence) is needs
-
-
-def test_what_stands_below_a_heading_that_says_what_is_asked_is_read_for_it() -> None:
-    """The sentences themselves say neither `reliable` nor `heat pumps`."""
-    report = (
-        "Costs", "Savings differed between blocks: block C saved 31 %, while block F saved only 9 %.",
-        "Reliability", "The units failed eleven times in the two winters.",
-        "Noise", "Tenants filed 46 complaints in the first winter.",
-    )  # fmt: skip
-    found = read(
-        *report,
-        questions=("How reliable were the heat pumps?",),
-        title="Heat pumps in the Brandholm estate",
-    )
-
-    assert [(fact.question, fact.sentences) for fact in found.facts] == [(1, (4,))]
-
-
-def test_an_instruction_below_a_heading_that_says_what_is_asked_is_a_fact() -> None:
-    text = ("The audit was made in September by two people.", "Recommendations", "Fit a second exit in the paint shop.")
-    asked = ("What does the safety audit recommend?",)
-    assert pointed(read(*text, questions=asked, title="Safety audit 2024")) == [(3,)]
-    assert pointed(read(*text[::2], questions=asked, title="Safety audit 2024")) == []
-
-
-def test_what_it_is_may_stand_in_the_sentence_before() -> None:
-    text = ("The board decided to buy a vibration monitor.", "Jun Sato voted against it for want of a guarantee.")
-    found = pointed(read(*text, questions=("Who voted against the vibration monitor?",), title="Minutes"))
-    assert (1, 2) in found
