@@ -56,10 +56,8 @@ _UNIT = re.compile(
 )
 _AFTER = re.compile(r"[\s-]+([^\W\d_]+(?:['’-][^\W\d_]+)*)")
 _PER = re.compile(
-    r"(?:[\s-]+[^\W\d_]+){0,3}?\s*(?:/\s?|\b(?:per|an?|each|every|pro|je|par|por|al?)\s)(?P<time>[^\W\d_]+)", re.I
-)
-_EACH = re.compile(
-    r"(?:(?:[\s-]+[^\W\d_]+){0,3}?\s+(?:per|each|every|pro|par|por)|\s+an?)\s(?P<thing>[^\W\d_]+(?:\s(?:metre|meter|m[eè]tre|metro)s?\b)?)",
+    r"(?:(?:[\s-]+[^\W\d_]+){0,3}?\s*(?:/\s?|\b(?:per|each|every|pro|je|par|por|al)\s)|(?:[\s-]+[^\W\d_]+)?\s+an?\s)"
+    r"(?P<thing>[^\W\d_]+(?:\s(?:metre|meter|m[eè]tre|metro)s?\b)?)",
     re.I,
 )
 _CLOCK = re.compile(
@@ -98,9 +96,7 @@ class Figure:
     role: Role
     """Whether a change is told from this value, to it, or by so much."""
     per: str
-    """Unit of time that it is a rate of: `year` for 4 tonnes a year; empty when it is none."""
-    each: str
-    """What it is told for one of: `hectare` for 61,000 euros per hectare; empty when it is a whole."""
+    """What it is told for one of: `year` for 4 tonnes a year, `hectare` for 61,000 euros per hectare; empty for a whole."""
     weak: bool
     """A word for one, which is an article as often."""
     shown: str
@@ -166,7 +162,7 @@ class Figure:
 
 def same_slot(one: Figure, other: Figure) -> bool:
     """Tell whether two figures count the same kind of thing: what one hectare costs is no sum of all that was paid."""
-    if one.each != other.each:
+    if one.per != other.per:
         return False
     if one.kind == "ordinal" or other.kind == "ordinal":
         return one.kind == other.kind
@@ -200,10 +196,7 @@ def _clocks(text: str, taken: Sequence[tuple[int, int]], language: str) -> Itera
         hour, minute = int(match["hour"]), int(match["minute"] or match["minute2"] or 0)
         if match["half"]:
             hour = hour % 12 + (12 if match["half"] in "pP" else 0)
-        value, shown = float(60 * hour + minute), match.group().strip()
-        yield Figure(
-            value, value, (), "clock", (), "amount", "", False, "", "", "", False, shown, match.start(), match.end()
-        )
+        yield _figure(text, *match.span(), (float(60 * hour + minute),), "clock", "amount", language)
 
 
 def _written_in_digits(text: str, taken: Sequence[tuple[int, int]], language: str) -> Iterator[Figure]:
@@ -422,17 +415,12 @@ def _figure(
     if not unit and kind == "amount":
         shown = " ".join((shown, *nouns[:1]))
     rate = _PER.match(text, end)
-    time = units().get(rate["time"].casefold()) if rate else None
-    per = time.name if time and time.dimension in {"time", "span"} else ""
-    one = _EACH.match(text, end)
-    thing = one["thing"].casefold() if one else ""
-    each = "" if thing in stops or per else known.name if (known := units().get(thing)) else stem(thing)
+    thing = rate["thing"].casefold() if rate else ""
+    per = "" if thing in stops else known.name if (known := units().get(thing)) else stem(thing)
     about = ends_with("about", before) or sign in {"~", "≈", "±"}
     low, high = values[0], values[0] + (math.copysign(width, values[0]) if width else 0.0)
     role = _role(before)
-    return Figure(
-        low, high, values[1:], unit, tuple(nouns), kind, bound, about, role, per, each, weak, shown, start, end
-    )
+    return Figure(low, high, values[1:], unit, tuple(nouns), kind, bound, about, role, per, weak, shown, start, end)
 
 
 @lru_cache(maxsize=16_384)
