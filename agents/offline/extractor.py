@@ -39,7 +39,7 @@ def _extract(given: ExtractionInput, source: ShownSource) -> Extraction:
     held = stems_of(" ".join((source.title, *(sentence.text for sentence in sentences))))
     open_ = [number for number, question in enumerate(given.questions) if not _is_elsewhere(question, held)]
     ranking = Ranking([sentence.text for sentence in sentences], source.title)
-    wanted = {number: ranking.wanted(given.questions[number], given.objective) for number in open_}
+    wanted = {number: ranking.wanted(given.questions[number]) for number in open_}
     chosen = _chosen(sentences, ranking, wanted, given.max_facts) if open_ else []
     for number in open_:
         subject = about(given.questions[number])

@@ -15,7 +15,6 @@ from functools import cache
 
 from agents.nlp import lang
 from agents.nlp.tokens import language_of, year_spans, years_in
-from agents.offline.questions import leans_on_another
 from agents.offline.terms import (
     LANGUAGES,
     SPACELESS,
@@ -62,10 +61,9 @@ def _overrides() -> re.Pattern[str]:
 
 def is_order(text: str) -> bool:
     """Tell a sentence that commands its reader, or a program that reads it: by form, whatever it commands."""
-    text, line = _meant(text)
-    if opening("command").match(line) or listed("commands_reader").search(text) or _overrides().search(text):
-        return True
-    return bool(listed("reader").search(text) and (_COMMANDS.search(text) or is_imperative(line)))
+    meant, line = _meant(text)
+    commands = opening("command").match(line) or listed("commands_reader").search(meant)
+    return bool(commands) or orders_a_machine(text)
 
 
 def orders_a_machine(text: str, about: str = "") -> bool:
@@ -140,8 +138,6 @@ _NAME_WEIGHT = 0.45
 """Words of proper names: they say where and who, seldom what is asked."""
 _ABSENT_WEIGHT = 0.55
 """Words that the source never uses, unless a single fact is asked for: it may say the same in other words."""
-_CONTEXT_WEIGHT = 0.5
-"""Words of the objective that the question itself does not have."""
 _TELLING = 6
 """Words of a question that an answer may be expected to have, at most."""
 _FORMS = (
@@ -177,23 +173,15 @@ class Ranking:
         self._title = frozenset(distinct(title))
         self._spread = Counter(term for held in self.held for term in held)
 
-    def wanted(self, question: str, objective: str = "", language: str | None = None) -> Wanted:
-        """Make a question ready: its words with weights, those of the objective beside it."""
-        own = distinct(question, language)
-        more = tuple(term for term in distinct(objective, language) if term not in own)
-        leaning = bool(more) and (leans_on_another(question) or set(own) <= frame())
-        named = names(f"{question} {objective}", language)
-        scope = frozenset(term for name in named for term in distinct(name, language))
-        # Beside names, what the other parts of the question ask is no part of an answer to this one.
-        around = more if leaning else tuple(term for term in more if term in scope)
-        lookup = bool(opening("lookup").match(question) and names(question)) and not leaning
-        dates = frozenset() if lookup else frozenset(str(year) for year in years_in(f"{question} {objective}"))
-        weights = {}
-        for term in (*own, *around):
-            weight = self._weight(term, 1.0 if lookup else _ABSENT_WEIGHT)
-            weight *= _NAME_WEIGHT if term in scope else 1.0
-            weights[term] = weight * (1.0 if leaning or term in own else _CONTEXT_WEIGHT)
-        core = frozenset((*own, *around) if leaning else own) - frame() - dates
+    def wanted(self, question: str) -> Wanted:
+        """Make a question ready: its words with their weights."""
+        own, named = distinct(question), names(question)
+        scope = frozenset(term for name in named for term in distinct(name))
+        lookup = bool(named and opening("lookup").match(question))
+        dates = frozenset() if lookup else frozenset(map(str, years_in(question)))
+        absent = 1.0 if lookup else _ABSENT_WEIGHT
+        weights = {term: self._weight(term, absent) * (_NAME_WEIGHT if term in scope else 1.0) for term in own}
+        core = frozenset(own) - frame() - dates
         total = sum(sorted(weights.values(), reverse=True)[:_TELLING])
         return Wanted(question, weights, named, core if core <= scope else core - scope, lookup, total)
 

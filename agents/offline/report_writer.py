@@ -87,7 +87,7 @@ def units(facts: Sequence[NumberedFact], questions: Sequence[str], objective: st
     texts = [_shortened(bare(fact.quote.replace("|", "/"))) for fact in usable]
     # What their heading asks words need not repeat.
     ranking = Ranking([f"{fact.heading} {text}".strip() for fact, text in zip(usable, texts, strict=True)])
-    wanted = [ranking.wanted(question, objective) for question in (questions or (objective,))]
+    wanted = [ranking.wanted(question) for question in (questions or (objective,))]
     merged: list[MergedQuotation] = []
     for at, fact in enumerate(usable):
         scores = [ranking.score(at, one) for one in wanted]
