@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Literal
 
 from agents.contracts.verification import Stance
@@ -120,25 +120,26 @@ def mixes(sentence: str, sources: Sequence[tuple[str, str]], *, language: str = 
     """
     held = [_words_of(f"{quote} {title}") for quote, title in sources]
     titles = [_words_of(title) for _, title in sources]
-    known = [one for one in names(sentence, language) if any(set(one.words) <= words for words in held)]
-    subjects = [one for one in known if any(set(one.words) <= words for words in titles)]
+
+    def apart(*said: Sequence[str]) -> bool:
+        return not any(words.issuperset(chain(*said)) for words in held)
+
+    known = [one for one in names(sentence, language) if not apart(one.words)]
+    subjects = [one for one in known if any(words.issuperset(one.words) for words in titles)]
     for one, other in pairwise(known):
-        is_apart = not any({*one.words, *other.words} <= words for words in held)
-        if is_apart and not _JOINS.search(sentence[one.end : other.start]):
+        if apart(one.words, other.words) and not _JOINS.search(sentence[one.end : other.start]):
             return True
         about = next((name for name in reversed(subjects) if name.end <= other.start), None)
-        if about and other not in subjects and not any({*about.words, *other.words} <= words for words in held):
+        if about and other not in subjects and apart(about.words, other.words):
             return True  # `The Viewpoint was founded in Texas and is British`, where only the other one is
     # `The American one, Mark King or Nick Hexum, is Mark King.`: what is asked of the two must be true of the one.
     either = [_EITHER.fullmatch(sentence[one.end : other.start]) for one, other in pairwise(subjects)]
-    if len(subjects) > 2 and any(either) and subjects[-1].words in [one.words for one in subjects[:-1]]:
-        chosen = set(subjects[-1].words)
-        if not any(chosen.union(*(one.words for one in known if one not in subjects)) <= words for words in held):
-            return True
+    is_chosen = len(subjects) > 2 and any(either) and subjects[-1].words in [one.words for one in subjects[:-1]]
+    if is_chosen and apart(subjects[-1].words, *(one.words for one in known if one not in subjects)):
+        return True
     for figure in re.finditer(r"\d+", sentence):
         before = next((one for one in reversed(known) if one.end <= figure.start()), None)
-        having = [words for words in held if figure[0] in words]
-        if before is not None and having and not any(set(before.words) <= words for words in having):
+        if before and not apart([figure[0]]) and apart([figure[0]], before.words):
             return True
     return False
 
