@@ -18,8 +18,6 @@ from agents.nlp.tokens import ascii_digits, stem, stop_words
 from agents.verify.dates import dates
 from agents.verify.numerals import (
     HAN,
-    HAN_DIGITS,
-    HAN_PLACES,
     SPACE,
     counted,
     han_value,
@@ -281,12 +279,11 @@ def _written_in_han(text: str, taken: Sequence[tuple[int, int]], language: str) 
     """Read Chinese and Japanese numerals; a single one only where it counts something."""
     for match in HAN.finditer(text):
         before = text[match.start() - 1 : match.start()]
-        if before.isdigit() or not set(match["han"]) & {*HAN_DIGITS, *HAN_PLACES}:
+        if before.isdigit():
             continue
         kind: Kind = "ordinal" if before == "第" else "amount"
-        value = han_value(match["han"]) + (
-            float("0." + f"{han_value('〇' + match['point']):.0f}".zfill(len(match["point"]))) if match["point"] else 0
-        )
+        point = match["point"] or ""
+        value = han_value(match["han"]) + (han_value(point) / 10 ** len(point) if point else 0)
         unit, end = _unit(text, match.end(), "")
         if match["whole"]:  # 百分之三十, 三分之一
             value, unit, end = 100 * value / (han_value(match["whole"]) or 100), "%", match.end()

@@ -15,26 +15,20 @@ from agents.nlp.tokens import LETTERED, MARKS
 SPACE = "\u00a0\u202f\u2009 "
 """Character class of the spaces that group digits."""
 _COMMA_IS_DECIMAL = frozenset("el id vi ro hu cs fi de fr es it pt nl da sv nb ru uk pl tr".split())
-_FORMAL = "零壹贰叁肆伍陆柒捌玖"
-"""Digits as cheques and contracts have them, which nobody can alter; they count nothing by themselves."""
-HAN_DIGITS = (
-    {sign: at for at, sign in enumerate("〇一二三四五六七八九")}
-    | {sign: at for at, sign in enumerate(_FORMAL)}
-    | {"两": 2, "兩": 2, "貳": 2, "弐": 2, "參": 3, "参": 3, "陸": 6, "壱": 1}
-)
-HAN_PLACES = {"十": 10, "百": 100, "千": 1000, "拾": 10, "佰": 100, "仟": 1000}
 _COUNTING = "〇一二三四五六七八九两兩十百千"
-_HAN_SCALES = {"万": 10**4, "萬": 10**4, "만": 10**4, "亿": 10**8, "億": 10**8, "억": 10**8, "兆": 10**12, "조": 10**12}
-_HAN_COUNTERS = "个個人天日年月名位次座项項条條所家只隻艘篇岁歳回件本枚時时种種倍度分割%％"
-_HAN_NUMERAL = f"[{''.join((*HAN_DIGITS, *HAN_PLACES))}][{''.join((*HAN_DIGITS, *HAN_PLACES, *_HAN_SCALES))}]+"
+_FORMAL = "零壹贰叁肆伍陆柒捌玖貳弐參参陸壱拾佰仟"
+"""Digits as cheques and contracts have them, which nobody can alter; they count nothing by themselves."""
+_HAN_SCALES = "万萬만亿億억兆조"
+_HAN_COUNTERS = "个個人天日年月名位次座项項条條所家只隻艘篇岁歳回件本枚時时種种倍度分割%％"
 HAN = re.compile(
     rf"(?:(?P<whole>[{_COUNTING}]{{1,4}})分[之の])?"
-    rf"(?P<han>{_HAN_NUMERAL}|[{_COUNTING}](?=[{_HAN_COUNTERS}]|成(?![为為员員功立本果年熟长長就]))|(?<=分[之の])[{_COUNTING}])"
+    rf"(?P<han>[{_COUNTING}{_FORMAL}][{_COUNTING}{_FORMAL}{_HAN_SCALES}]+"
+    rf"|[{_COUNTING}](?=[{_HAN_COUNTERS}]|成(?![为為员員功立本果年熟长長就]))|(?<=分[之の])[{_COUNTING}])"
     rf"(?:[点點](?P<point>[{_COUNTING[:10]}]+)(?![十分]))?"
 )
-_PLACES = HAN_PLACES | {"십": 10, "백": 100, "천": 1000} | _HAN_SCALES
+_NOT_IN_UNICODE = {"两": 2, "십": 10, "백": 100, "천": 1000, "만": 10**4, "억": 10**8, "조": 10**12}
 _SCALED = re.compile(
-    rf"\s?(?P<scale>[十百千십백천]?[{''.join(_HAN_SCALES)}]|[百千백천])(?:\s(?=\d+[백천만]))?(?P<rest>\d[\d.,]*)?"
+    rf"\s?(?P<scale>[十百千십백천]?[{_HAN_SCALES}]|[百千백천])(?:\s(?=\d+[백천만]))?(?P<rest>\d[\d.,]*)?"
 )
 _ABBREVIATED = 5  # letters; shorter words of scale may have a full stop of their own
 _SCALE = re.compile(rf"[{SPACE}-]?(?P<scale>(?:[^\W\d_]|[{MARKS}\u0e31-\u0e4e])+)\.?")
@@ -81,7 +75,7 @@ def raised(text: str, end: int, written: str, values: tuple[float, ...]) -> tupl
 def scaled(text: str, end: int, language: str, *, is_money: bool) -> tuple[float, int, float]:
     """Read `million`, `crore` or 万 behind a number: the factor, where it ends, and what is added (3亿5000万)."""
     if han := _SCALED.match(text, end):
-        factor, end, rest = (float(math.prod(_PLACES[one] for one in han["scale"])), han.end("scale"), 0.0)
+        factor, end, rest = (float(math.prod(map(_worth, han["scale"]))), han.end("scale"), 0.0)
         if han["rest"]:
             small, after, more = scaled(text, han.end(), language, is_money=False)
             rest, end = readings(han["rest"], language)[0] * small + more, after
@@ -108,19 +102,25 @@ def scale_words(language: str) -> tuple[dict[str, float], ...]:
     return tuple({name: float(value) for name, value in table.items()} for table in tables)
 
 
+@cache
+def _worth(sign: str) -> float:
+    return float(_NOT_IN_UNICODE.get(sign) or unicodedata.numeric(sign))
+
+
 def han_value(numeral: str) -> float:
     """Give the value of a Chinese numeral, written by places (三百五十二万) or digit by digit (二〇二三)."""
-    if not set(numeral) & {*HAN_PLACES, *_HAN_SCALES}:
-        return float("".join(str(HAN_DIGITS[sign]) for sign in numeral))  # 二〇二三
-    total = part = digit = 0
+    if all(_worth(sign) < 10 for sign in numeral):
+        return float("".join(f"{_worth(sign):.0f}" for sign in numeral))
+    total = part = digit = 0.0
     for sign in numeral:
-        if sign in HAN_DIGITS:
-            digit = HAN_DIGITS[sign]
-        elif sign in HAN_PLACES:
-            part, digit = part + max(digit, 1) * HAN_PLACES[sign], 0
+        value = _worth(sign)
+        if value < 10:
+            digit = value
+        elif value < 10_000:
+            part, digit = part + max(digit, 1) * value, 0
         else:
-            total, part, digit = total + max(part + digit, 1) * _HAN_SCALES[sign], 0, 0
-    return float(total + part + digit)
+            total, part, digit = total + max(part + digit, 1) * value, 0, 0
+    return total + part + digit
 
 
 NUMBER_WORDS = ("en", "de", "fr", "es", "it", "pt", "nl", "da")
