@@ -36,15 +36,15 @@ def extract(given: ExtractionInput) -> Extraction:
 
 def _extract(given: ExtractionInput, source: ShownSource) -> Extraction:
     sentences = source.sentences
-    held = stems_of(" ".join((source.title, *(sentence.text for sentence in sentences))))
-    open_ = [number for number, question in enumerate(given.questions) if not _is_elsewhere(question, held)]
     ranking = Ranking([sentence.text for sentence in sentences], source.title)
-    wanted = {number: ranking.wanted(given.questions[number]) for number in open_}
-    chosen = _chosen(sentences, ranking, wanted, given.max_facts) if open_ else []
-    for number in open_:
-        subject = about(given.questions[number])
+    held = stems_of(source.title, *ranking.sentences)
+    open_ = {number: one for number, one in enumerate(given.questions) if not _is_elsewhere(one, held)}
+    wanted = {number: ranking.wanted(question) for number, question in open_.items()}
+    chosen = _chosen(sentences, ranking, wanted, given.max_facts) if wanted else []
+    for number, question in open_.items():
+        subject = about(question)
         if subject and is_called(subject, source.title):
-            asked = frozenset(distinct(given.questions[number])) - frozenset(distinct(source.title))
+            asked = frozenset(distinct(question)) - frozenset(distinct(source.title))
             chosen = _with_subject(sentences, ranking, chosen, number, asked)[: given.max_facts]
     facts = tuple(
         PointedFact(

@@ -1,6 +1,6 @@
 """The form of a sentence on a page: what can stand as a quotation, and what is a heading, row, notice or order.
 
-How well a sentence answers a question: shared words weighed by rarity, and the form of answer wanted.
+How well a sentence answers a question: shared words weighed by rarity.
 """
 
 import base64
@@ -23,7 +23,6 @@ from agents.offline.terms import (
     listed,
     names,
     opening,
-    quantities,
     terms,
 )
 
@@ -138,23 +137,18 @@ _NAME_WEIGHT = 0.45
 """Words of proper names: they say where and who, seldom what is asked."""
 _ABSENT_WEIGHT = 0.55
 """Words that the source never uses, unless a single fact is asked for: it may say the same in other words."""
+_ANOTHER_YEAR = 0.7
+"""What a sentence counts that tells of another year than the one that is asked about."""
 _TELLING = 6
 """Words of a question that an answer may be expected to have, at most."""
-_FORMS = (
-    ("differ_asked", "differ", 1.5, 0.6),
-    ("reason", "cause", 1.4, 0.75),
-    ("money", "money", 1.1, 0.5),
-    ("doubt_asked", "doubt", 1.35, 0.6),
-)
-"""Lists that tell what is asked and what an answer has, and what it is worth to have it or not."""
 
 
 @dataclass(frozen=True)
 class Wanted:
     """One question, made ready for ranking."""
 
-    text: str
     weights: dict[str, float]
+    years: frozenset[int]
     names: tuple[str, ...]
     core: frozenset[str]
     """Words of the topic, without those of asking and, where others remain, of names."""
@@ -183,7 +177,14 @@ class Ranking:
         weights = {term: self._weight(term, absent) * (_NAME_WEIGHT if term in scope else 1.0) for term in own}
         core = frozenset(own) - frame() - dates
         total = sum(sorted(weights.values(), reverse=True)[:_TELLING])
-        return Wanted(question, weights, named, core if core <= scope else core - scope, lookup, total)
+        return Wanted(
+            weights,
+            years_in(question).union(*year_spans(question)),
+            named,
+            core if core <= scope else core - scope,
+            lookup,
+            total,
+        )
 
     def _weight(self, term: str, absent: float) -> float:
         if spread := self._spread[term]:
@@ -194,7 +195,7 @@ class Ranking:
         return weight * (_TITLE_WEIGHT if term in self._title else 1.0)
 
     def score(self, at: int, wanted: Wanted, first: int | None = None) -> float:
-        """Say how well sentence `at` answers, 0 to about 2; with those from `first` on that it leans on."""
+        """Say how well sentence `at` answers, 0 to about 1; with those from `first` on that it leans on."""
         first = at if first is None else first
         sentence, held = " ".join(self.sentences[first : at + 1]), frozenset().union(*self.held[first : at + 1])
         telling = [term for term in wanted.core if term in held]
@@ -206,20 +207,6 @@ class Ranking:
             return 0.0
         covered = sum(weight for term, weight in wanted.weights.items() if term in held)
         named = 0.12 * sum(name in sentence for name in wanted.names) / max(1, len(wanted.names))
-        return min(1.0, covered / wanted.total) * form(sentence, wanted.text) + named
-
-
-def form(sentence: str, question: str) -> float:
-    """Weigh a sentence by the form of answer that a question wants: a date, a figure, a cause, a doubt."""
-    factor = 1.0
-    said, asked = years_in(sentence), years_in(question).union(*year_spans(question))
-    if listed("time").search(question):
-        factor *= 1.35 if said or re.search(r"\d{1,2}[:.]\d{2}", sentence) else 0.7
-    elif listed("quantity").search(question):
-        factor *= 1.3 if quantities(sentence) else 0.7
-    for asks, has, with_it, without in _FORMS:
-        if listed(asks).search(question):
-            factor *= with_it if listed(has).search(sentence) else without
-    if asked and said:
-        factor *= 1.15 if asked & said else 0.7
-    return min(1.7, max(0.4, factor))
+        said = years_in(sentence)
+        other_year = bool(said and wanted.years) and said.isdisjoint(wanted.years)
+        return min(1.0, covered / wanted.total) * (_ANOTHER_YEAR if other_year else 1.0) + named
