@@ -7,15 +7,10 @@ as on any model's answer. It quotes and cites. It does not reason, and says so.
 import asyncio
 import re
 from collections.abc import Callable
+from inspect import get_annotations
 
-from agents.contracts.contract import ScopingInput, ScopingTurn
-from agents.contracts.fact import ExtractionInput
-from agents.contracts.finding import FrameInput, LeadInput, SectionInput
+from agents.contracts.contract import ScopingTurn
 from agents.contracts.frozen import Frozen
-from agents.contracts.plan import PlanningInput, ReflectionInput
-from agents.contracts.response import FlatPlanInput
-from agents.contracts.sources import ScoutInput
-from agents.contracts.verification import ChallengeInput, JudgeInput, StanceInput, VerifyInput
 from agents.core.budget import Usage
 from agents.core.errors import ModelError
 from agents.core.port import computed
@@ -27,21 +22,12 @@ from agents.offline.manager import plan_run, scope
 from agents.offline.planner import plan
 from agents.offline.report_writer import frame, write_lead, write_section
 
-_FUNCTIONS: dict[type[Frozen], Callable[..., Frozen]] = {
-    ScopingInput: scope,
-    PlanningInput: plan,
-    FlatPlanInput: plan_run,
-    ExtractionInput: extract,
-    SectionInput: write_section,
-    LeadInput: write_lead,
-    FrameInput: frame,
-    ReflectionInput: reflect,
-    ScoutInput: scout,
-    ChallengeInput: challenge,
-    StanceInput: judge_stances,
-    VerifyInput: verify,
-    JudgeInput: judge,
-}
+_TALKING: tuple[Callable[..., Frozen], ...] = (scope, plan, plan_run)
+_WORKING: tuple[Callable[..., Frozen], ...] = (
+    extract, write_section, write_lead, frame, reflect, scout, challenge, judge_stances, verify, judge,
+)  # fmt: skip
+_FUNCTIONS = {get_annotations(one)["given"]: one for one in (*_TALKING, *_WORKING)}
+"""Each role's function, by the contract that it takes."""
 
 
 class OfflineModel:
@@ -60,8 +46,7 @@ class OfflineModel:
         if function is None:
             raise self._cannot(f"has no function for {type(request.given).__name__}")
         # A few milliseconds each, but many at once: the loop stays free for whoever watches, and a talk comes first.
-        talks = isinstance(request.given, ScopingInput | PlanningInput | FlatPlanInput)
-        answer = await (asyncio.to_thread if talks else computed)(function, request.given)
+        answer = await (asyncio.to_thread if function in _TALKING else computed)(function, request.given)
         if not (isinstance(answer, request.gives) or issubclass(request.gives, type(answer))):
             raise self._cannot(f"gives {type(answer).__name__}, not {request.gives.__name__}")
         if on_text is not None and isinstance(answer, ScopingTurn):
