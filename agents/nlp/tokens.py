@@ -44,21 +44,15 @@ _SPACES = re.compile("[^\\S\n]+")
 _BLANK_LINES = re.compile("\n{3,}")
 
 
-class _Numerals(dict[int, str | int]):
-    """What each character is written as; worked out when it is first met, since to go through all of them takes long."""
-
-    def __missing__(self, code: int) -> str | int:
-        char = chr(code)
-        self[code] = written = str(unicodedata.decimal(char)) if char.isdecimal() else code
-        return written
-
-
-_NUMERALS = _Numerals({ord(mark): plain for mark, plain in zip("٫٬％٪，．", ".,%%,.", strict=True)})
+_NUMBER_MARKS = str.maketrans("٫٬％٪，．", ".,%%,.")
+_OTHER_DIGIT = re.compile(r"(?![0-9])\d")
 
 
 def ascii_digits(text: str) -> str:
     """Write the digits and number marks of every script as ASCII ones; every character keeps its place."""
-    return text if text.isascii() else text.translate(_NUMERALS)
+    if text.isascii():
+        return text
+    return _OTHER_DIGIT.sub(lambda one: str(unicodedata.decimal(one[0])), text.translate(_NUMBER_MARKS))
 
 
 def disguised(text: str) -> bool:
@@ -143,25 +137,14 @@ _SAMPLE = 4_000  # characters from which the language is guessed
 _KEPT = 1_000
 """Characters of a text whose words are kept: the same questions, sentences and headings are asked about ten times over."""
 
-_SCRIPTS: tuple[tuple[str, str], ...] = (
-    ("ja", "\u3041-\u309f\u30a1-\u30fa\u31f0-\u31ff"),
-    ("ko", "\uac00-\ud7a3"),
-    ("zh", "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"),
-    ("ar", "\u0620-\u064a\u0671-\u06d3"),
-    ("ru", "\u0400-\u04ff"),
-    ("el", "\u0370-\u03ff\u1f00-\u1fff"),
-    ("he", "\u05d0-\u05ea"),
-    ("th", "\u0e01-\u0e3a"),
-    ("hi", "\u0900-\u0963"),
-    ("bn", "\u0980-\u09e3"),
-    ("ta", "\u0b80-\u0bd7"),
-    ("ka", "\u10d0-\u10ff"),
-    ("hy", "\u0531-\u0587"),
-)
-_LETTERS = {language: re.compile(f"[{letters}]") for language, letters in _SCRIPTS}
-_LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
+_SCRIPTS = {
+    "HIRAGANA": "ja", "KATAKANA": "ja", "HANGUL": "ko", "CJK": "zh", "ARABIC": "ar", "CYRILLIC": "ru", "GREEK": "el",
+    "HEBREW": "he", "THAI": "th", "DEVANAGARI": "hi", "BENGALI": "bn", "TAMIL": "ta", "GEORGIAN": "ka", "ARMENIAN": "hy",
+    "LATIN": "",
+}  # fmt: skip
+"""What the names of letters begin with in Unicode, and a language that is written in them."""
 _LATIN_WORD = re.compile(rf"(?:[^\W\d_]|[{MARKS}])+")
-_NEIGHBOURS = {"ar": ("fa", re.compile("[پچژگ]")), "ru": ("uk", re.compile("[іїєґ]"))}
+_NEIGHBOURS = {"ar": ("fa", "پچژگ"), "ru": ("uk", "іїєґ")}
 """Languages that write most of another's letters, and the letters that only they have."""
 CLEARLY, A_STOP_WORD = 3, 5
 """By how many stop words one language must be ahead where letters tell more; what one is worth beside the letters."""
@@ -267,15 +250,18 @@ def language_of(text: str, *, asked: bool = False) -> str:
 def _language_of(sample: str, asked: bool) -> str:
     if sample.isascii():
         return _latin_language(sample, asked=asked)
-    counts = Counter({language: len(letters.findall(sample)) for language, letters in _LETTERS.items()})
-    latin = len(_LATIN.findall(sample))
+    counts: Counter[str] = Counter()
+    for letter, often in Counter(filter(str.isalpha, sample)).items():
+        if (language := _SCRIPTS.get(unicodedata.name(letter, "").partition(" ")[0])) is not None:
+            counts[language] += often
+    latin = counts.pop("", 0)
     # One character of Chinese or Japanese says as much as two or three Latin letters.
     if counts["ja"] + counts["zh"] and 3 * (counts["ja"] + counts["zh"]) > latin:
         return "ja" if 10 * counts["ja"] > counts["zh"] else "zh"
-    language, most = counts.most_common(1)[0]
-    if most > latin / 2 and most:
-        neighbour, own = _NEIGHBOURS.get(language, (language, _LATIN))
-        return neighbour if len(own.findall(sample)) > len(sample) / 100 else language
+    for language, most in counts.most_common(1):
+        if most > latin / 2:
+            neighbour, own = _NEIGHBOURS.get(language, ("", ""))
+            return neighbour if sum(map(sample.count, own)) > len(sample) / 100 else language
     return _latin_language(sample, asked=asked)
 
 
