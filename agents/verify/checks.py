@@ -288,25 +288,20 @@ def _stance(claim: str, fact: str, language: str, context: tuple[str, ...]) -> S
     verdict = judged(compared, language)
     keys = {finding.key for one in compared for finding in one.findings}
     best = max(one.best for one in compared)
-    if verdict.verdict == "contradicted":
-        if "not_yet" in keys:
-            return StanceVerdict("qualifies", _rounded(best), verdict.reasons)
-        # The more of the claim the fact has, the surer it speaks of the same and not of something beside it.
-        rest = max(one.context for one in compared)
-        return StanceVerdict("contradicts", _rounded(0.1 + 0.4 * (best + rest)), verdict.reasons)
     # A row of a table says neither `only` nor `perhaps`: that it lacks them limits nothing.
-    if keys & _LIMITS and best >= RELATED and verdict.verdict != "supported" and not rows[1]:
-        return StanceVerdict("qualifies", _rounded(best), verdict.reasons)
-    if verdict.verdict == "partly" and any(unit.scope.cues for unit in source.units) and not mine.units[0].scope.cues:
-        return StanceVerdict("qualifies", _rounded(best), verdict.reasons)
-    if verdict.verdict in {"supported", "partly"} and "unlike" not in keys:
-        return StanceVerdict("supports", verdict.score, verdict.reasons)
-    shared = sum(one.coverage for one in compared) / len(compared)
-    return StanceVerdict("unrelated", _rounded(1 - shared), verdict.reasons)
-
-
-def _rounded(value: float) -> float:
-    return round(max(0.0, min(1.0, value)), 4)
+    limited = keys & _LIMITS and best >= RELATED and verdict.verdict != "supported" and not rows[1]
+    denied = any(unit.scope.cues for unit in source.units) and not mine.units[0].scope.cues
+    judgement: tuple[Stance, float]
+    if verdict.verdict == "contradicted" and "not_yet" not in keys:
+        # The more of the claim the fact has, the surer it speaks of the same and not of something beside it.
+        judgement = "contradicts", 0.1 + 0.4 * (best + max(one.context for one in compared))
+    elif verdict.verdict == "contradicted" or limited or (verdict.verdict == "partly" and denied):
+        judgement = "qualifies", best
+    elif verdict.verdict in {"supported", "partly"} and "unlike" not in keys:
+        judgement = "supports", verdict.score
+    else:
+        judgement = "unrelated", 1 - sum(one.coverage for one in compared) / len(compared)
+    return StanceVerdict(judgement[0], round(max(0.0, min(1.0, judgement[1])), 4), verdict.reasons)
 
 
 def names_in(text: str, language: str) -> frozenset[str]:
