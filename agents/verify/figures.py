@@ -48,7 +48,6 @@ _RANGE_OPENS = re.compile(r"(?:\bfrom|\bbetween|\bzwischen|\bvon|\bde|\bentre|\b
 _RANGE_LINKS = frozenset("and bis und à et a y".split())
 _ORDINAL_END = re.compile(r"(?:st|nd|rd|th|ère|er|re|nde|e|ème|º|ª|\.º)(?!\w)|\.(?=\s[a-zà-ü])", re.IGNORECASE)
 _VULGAR = re.compile(r"\s?([¼-¾⅐-⅞])|\s(\d)\u2044(\d{1,2})(?!\d)")
-_CODE = re.compile(r"[A-Za-zÀ-ɏ]\d|[A-Za-zÀ-ɏ]{1,2}[-/]\d")
 _UNIT = re.compile(
     rf"[{SPACE}-]{{0,2}}(?:d['’]|de\s)?(?P<unit>[%‰]|°\s?[CF]?|[€$£¥₹]|[^\W\d_]+[²³2]?(?:/[^\W\d_]+)?)(?!['’])"
 )
@@ -70,7 +69,6 @@ _LISTED = re.compile(
 )  # an ISBN, a telephone number, COVID-19: no amounts
 _VERSION = re.compile(r"(?:\b(?:version|release|v)\.?|\b[A-Z][a-z]+)\s$|\bv$")
 _VERSIONED = re.compile(r"(?!\d{1,3}(?:\.\d{3})+$)(?:\d+\.\d+0|\d+(?:\.\d+){2,})")  # 3.10 is not 3.1 there
-_LONGEST = 24  # signs; what is longer is an identifier
 _LOOSE = 5  # "more than 100" says too little of 600
 _LOOK_BACK = 24  # characters before a number that are searched for "more than" and the like
 
@@ -215,8 +213,6 @@ def _from_digits(text: str, match: re.Match[str], language: str) -> Figure | Non
     if not written[0].isdigit():
         return _figure(text, start, end, (100 * unicodedata.numeric(written),), "%", "fraction", language)
     likely, powered = raised(text, end, written, readings(written, language)[:1])
-    if len(written) > _LONGEST or (powered == end and text[end : end + 1].isalpha() and _CODE.match(text, end)):
-        return None  # a code, not an amount
     sign = -1 if (match["sign"] or "").casefold() in {"-", "−", "minus", "moins"} else 1
     if powered > end:
         unit, end = _unit(text, powered, match["money"] or "")
