@@ -59,28 +59,20 @@ def names(text: str, language: str = "en") -> tuple[Name, ...]:
         start, end = match.span()
         shown = match.group()
         opens = bool(_OPENS.search(text[:start]))
-        first = _WORD.match(shown)
-        while first and opens_with_function_word(first[0], language, opens=opens):
+        while (first := _WORD.match(shown)) and _only_opens(first[0], language, opens=opens):
             rest = _LEADING.sub("", shown[first.end() :])
-            start, shown = end - len(rest), rest
-            first, opens = (_WORD.match(shown) if rest[:1].isupper() else None), False
-            if first is None:
-                shown = ""
-        words = tuple(
-            word
-            for word in (piece.casefold().removesuffix("'s").removesuffix("’s") for piece in _WORD.findall(shown))
-            if word not in _LINKS
-            and not word.isdigit()
-            and word not in lang.words("no_names")
-            and word not in months(language)
-        )
+            shown, opens = rest if rest[:1].isupper() else "", False
+        start = end - len(shown)
+        plain = (piece.casefold().removesuffix("'s").removesuffix("’s") for piece in _WORD.findall(shown))
+        no_names = _LINKS | lang.words("no_names") | months(language).keys()
+        words = tuple(word for word in plain if word not in no_names and not word.isdigit())
         if not words:
             continue
         found.append(Name(words, shown, start, end, _is_sure(text, words, shown, end, opens=opens, language=language)))
     return tuple(found)
 
 
-def opens_with_function_word(word: str, language: str, *, opens: bool) -> bool:
+def _only_opens(word: str, language: str, *, opens: bool) -> bool:
     """Tell whether a capitalised word is a function word that only begins the sentence."""
     low = word.casefold()
     return (
