@@ -338,10 +338,7 @@ def _folds(text: str, taken: Sequence[tuple[int, int]], language: str) -> Iterat
 
 def _fractions(text: str, taken: Sequence[tuple[int, int]], language: str) -> Iterator[Figure]:
     """Read `half of`, `two thirds`, `ein Drittel` as shares of a hundred; a third turbine is none."""
-    table = lang.table("fractions", language)
-    if not table:
-        return
-    before = ""
+    table, before = lang.table("fractions", language), ""
     for match in re.finditer(r"[^\W\d_]+", text):
         word, count = match[0].casefold(), counted(before, language)
         if word in table and (

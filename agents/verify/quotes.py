@@ -88,11 +88,8 @@ def find_quote(quote: str, text: str) -> Span | None:
     at = text.find(wanted)
     found: Span | None = (at, at + len(wanted))
     if at < 0 or not _is_whole(text, at, at + len(wanted)):
-        bare = wanted.strip(_MARKS).strip()  # quotation marks around the words are the writer's
-        spoken = [one for one in dict.fromkeys((wanted, bare)) if _proves_something(one)]
         found = (
-            next(filter(None, (_place(_tokens(one), _tokens(text), text) for one in spoken)), None)
-            or _place(_without_marks(wanted), _without_marks(text), text)
+            _place(_without_marks(wanted), _without_marks(text), text)
             or _with_omissions(wanted, text)
             or _with_other_spelling(wanted, text)
         )
@@ -166,7 +163,7 @@ def _without_marks(text: str) -> tuple[_Token, ...]:
 def _with_omissions(quote: str, text: str) -> Span | None:
     """Every part must stand in the source, in order, near the one before, and no negation may be among the omitted."""
     parts = [part for part in _OMISSION.split(quote.strip(_MARKS)) if part.strip()]
-    if not parts or (len(parts) == 1 and parts[0] == quote) or not all(_proves_something(part) for part in parts):
+    if not parts or parts == [quote]:
         return None
     begin = start = end = -1
     for number, part in enumerate(parts):
