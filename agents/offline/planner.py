@@ -129,6 +129,8 @@ def understood(message: str, before: Sequence[str]) -> str:
 
 def _subject(asked: str) -> str:
     """Give what a question is about, as it words it: up to its last name, else its last words that carry meaning."""
+    if known := re.search(r"\(([^()]+)\)\W*$", asked):  # it was told so itself
+        return known[1]
     runs = [""]
     for word in () if leans_on_another(asked) else re.findall(r"[\w'’-]+", asked):
         runs = [*runs[:-1], f"{runs[-1]} {word}".strip()] if terms(word) else [*runs, ""]

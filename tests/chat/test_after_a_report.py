@@ -112,5 +112,5 @@ async def test_without_a_model_a_follow_up_is_read_with_the_question_before_it(t
     (started,) = [one for one in await talker("Authorized to execute") if isinstance(one, Started)]
     await started.job.wait()
     await talker("How long do they last?")
-    assert [query.text for query in talker.state.scope.queries] == ["How long do heat pumps last?"]
+    assert [query.text for query in talker.state.scope.queries] == ["How long do they last (heat pumps)?"]
     await team.close()

@@ -37,6 +37,13 @@ def test_what_the_last_message_leaves_open_the_one_before_tells():
     assert understood("Who installs them?", [RELIABLE, "And what do they cost?"]) == "Who installs them (heat pumps)?"
 
 
+def test_what_a_question_was_told_to_be_about_is_what_the_next_one_is_about():
+    assert (
+        understood("How long do they last?", ["What do they cost (heat pumps)?"])
+        == "How long do they last (heat pumps)?"
+    )
+
+
 def test_each_part_of_one_message_says_what_it_is_about():
     (question,) = questions("How reliable are heat pumps? And what do they cost?")
 
