@@ -39,3 +39,22 @@ async def test_a_sweep_runs_beside_the_leaf_and_no_page_is_fetched_twice(bench):
     assert reading.status == "done"
     assert {card.url for card in reading.sources} & chosen
     assert len(work.searcher.read_urls) == len(set(work.searcher.read_urls)), "a page was fetched twice"
+
+
+async def test_what_a_sweep_chose_is_read_in_the_next_round_where_a_leaf_found_nothing(bench):
+    class Blind(ScriptedSearcher):
+        """Finds nothing for the second question by itself."""
+
+        async def search(self, query, deadline_s=None):
+            found = await super().search(query, deadline_s)
+            of_sweep = "change" not in query.text and "traffic" not in query.text
+            return found if of_sweep else found.model_copy(update={"hits": ()})
+
+    work = bench(OfflineModel(), Blind({**TOWNS, **NOISE}))
+
+    (finding,) = (await work.run(BRIEF)).findings
+    sweep, blind, *later = finding.children
+    assert not any(record.hits for record in blind.searches)
+    found = [card.url for part in later for card in part.sources]
+    assert found, "the next round had nothing but the sweep's sources"
+    assert set(found) <= {one.url for one in sweep.shortlist.kept}

@@ -8,13 +8,15 @@ from collections.abc import Container, Mapping, Sequence
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding
 from agents.contracts.frozen import Said
-from agents.contracts.sources import SourceCard
+from agents.contracts.plan import Leaf, Node
+from agents.contracts.sources import Candidate, SourceCard
 from agents.contracts.verification import Claim
 from agents.offline.questions import about
 from agents.research.challenge import claim_ledger as ledger
 from agents.research.reading.answering import is_about, speaks_to, told_by, wanted_by
 from agents.research.reading.leaf import idle
 from agents.research.reading.searching import Setting
+from agents.research.reading.shortlisting import fed
 
 MOVED = frozenset({"qualified", "contested", "refuted"})
 """Verdicts that a section has to agree with."""
@@ -108,6 +110,18 @@ def _with(finding: Finding, facts: tuple[Fact, ...], cards: Mapping[str, SourceC
     if not facts:
         update |= {"status": "empty", "note": Said(FOR_OTHERS)}
     return finding.model_copy(update=update)
+
+
+def starved(node: Node, findings: Sequence[Finding], chosen: Sequence[Candidate]) -> dict[str, Leaf]:
+    """Give the planned leaves that found nothing by themselves, once and by title, with what the sweeps chose for them."""
+    planned = [child for child in node.children if isinstance(child, Leaf) and not child.discovery]
+    done = {one.title for one in findings if one.all_facts() or one.is_later}
+    filled = {leaf.title: (leaf, fed(leaf, [one for one in planned if one is not leaf], chosen)) for leaf in planned}
+    return {
+        title: more.model_copy(update={"searches": ()})
+        for title, (leaf, more) in filled.items()
+        if title not in done and more.sources != leaf.sources
+    }
 
 
 def at_hand(setting: Setting, finding: Finding) -> tuple[Claim, ...]:

@@ -22,6 +22,7 @@ from agents.contracts.plan import (
     RoundRecord,
     SkippedTopic,
 )
+from agents.contracts.sources import Candidate
 from agents.contracts.verification import Claim
 from agents.core.budget import Limits
 from agents.core.errors import StepFailed
@@ -141,10 +142,19 @@ class Rounds:
         wide = len(self.given.node.phases) > 1 and rules.came_to_nothing(self.findings)
         leaves = rules.next_leaves(decided.decision, decided.topics, self._reflection.gaps, self._budget(), sweep=wide)
         # What discovery leaves chose so far is read by those leaves of later rounds that it concerns.
-        lists = [part.shortlist.kept for part in self.findings if part.shortlist]
-        chosen = {one.url: one for kept in lists for one in kept}
-        following = (fed(leaf, [other for other in leaves if other is not leaf], [*chosen.values()]) for leaf in leaves)
+        hungry, chosen = self._starved(), self._chosen()
+        following = (
+            hungry.get(leaf.objective) or fed(leaf, [other for other in leaves if other is not leaf], chosen)
+            for leaf in leaves
+        )
         return (*following, *self._waiting)
+
+    def _chosen(self) -> list[Candidate]:
+        lists = [part.shortlist.kept for part in self.findings if part.shortlist]
+        return list({one.url: one for kept in lists for one in kept}.values())
+
+    def _starved(self) -> dict[str, Leaf]:
+        return between.starved(self.given.node, self.findings, self._chosen())
 
     def _budget(self) -> LeafBudget:
         """Give what a leaf of a later round may spend: it has one question, and others come beside and after it."""
@@ -200,6 +210,12 @@ class Rounds:
             self._tell_empty()
             self._claims = await computed(between.at_hand, self.given.setting, self._so_far())
             await self.write()
+        if self._reflection is not None and (hungry := self._starved()):
+            gaps = tuple(
+                f"“{rules.topic_of(leaf)}” has only the sources that a sweep chose." for leaf in hungry.values()
+            )
+            wanted = {"gaps": (*self._reflection.gaps, *gaps), "new_queries": (*hungry, *self._reflection.new_queries)}
+            self._reflection = self._reflection.model_copy(update={"sufficient": False, **wanted})
         decided = rules.decide(
             iteration=in_phase, max_iterations=max(1, max_rounds), reflection=self._reflection,
             left_s=(left := self.ctx.collecting_left), reserve_s=0.0 if left else 1.0,
@@ -385,7 +401,7 @@ class Rounds:
         steps = steps and rules.lacks_a_fact(self.given.setting.query, self.findings)
         task = self.given.closing
         several = sum(bool(one.facts) for one in self.findings) > 1
-        if may_close and task is not None and several and not steps:
+        if may_close and task is not None and several and not steps and not self._starved():
             given = EndGiven(
                 finding=self._so_far(), setting=self.given.setting, task=task, asking=asking, again=self.ctx.again
             )
