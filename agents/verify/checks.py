@@ -83,7 +83,8 @@ def _carried(sentence: str, quotes: tuple[str, ...], language: str, context: tup
     mine = read(said, language)
     if not mine.units:
         return Support("supported", 1.0, (reason("covered", language),))
-    if any(_stands_whole(_bare(sentence), quote) for quote in quotes):
+    bare = re.sub(r"\s*\[(?:\^|#)?\w{1,12}\]", "", sentence).strip().rstrip(".").strip('"“”„«»')
+    if any(_stands_whole(bare, quote) for quote in quotes):
         return Support("supported", 1.0, (reason("verbatim", language),))
     compared = _compared(said, quotes, language, context)
     invented = [one for one in mine.quotations if not _stands(one, quotes)]
@@ -221,10 +222,6 @@ def features(compared: Sequence[Comparison]) -> dict[str, float]:
 @lru_cache(maxsize=512)
 def _source(quotes: tuple[str, ...], language: str) -> ParsedText:
     return joined([read(quote, language) for quote in quotes])
-
-
-def _bare(sentence: str) -> str:
-    return re.sub(r"\s*\[(?:\^|#)?\w{1,12}\]", "", sentence).strip().rstrip(".").strip('"“”„«»')
 
 
 def _reasons(

@@ -50,14 +50,12 @@ def weigh(evidence: Sequence[Evidence], origin_of: Mapping[str, str] | None = No
         if one.stance in sides:
             origin = names.get(one.source_id, one.domain)
             sides[one.stance][origin] = max(sides[one.stance].get(origin, 0.0), one.strength)
-    support, qualified, against = (_side(sides[name]) for name in ("supports", "qualifies", "contradicts"))
+    support, qualified, against = (
+        round(1 - prod(1 - PER_ORIGIN * strength for strength in side.values()), 4) for side in sides.values()
+    )
     origins = len({origin for side in sides.values() for origin in side})
     verdict, confidence = _verdict(support, qualified, against)
     return EvidenceWeight(verdict, round(confidence, 4), origins)
-
-
-def _side(strengths: Mapping[str, float]) -> float:
-    return round(1 - prod(1 - PER_ORIGIN * strength for strength in strengths.values()), 4)
 
 
 def _verdict(support: float, qualified: float, against: float) -> tuple[Verdict, float]:
