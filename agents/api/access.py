@@ -1,4 +1,4 @@
-"""Who is asking, and what every request passes before a route or Chainlit sees it.
+"""What every request passes before a route or Chainlit sees it.
 
 What a browser may do with the server: own origin only, own assets only. Chainlit checks no origin on its socket, sends no
 security headers, and its page links to fonts and styles elsewhere.
@@ -10,60 +10,25 @@ reads a whole upload before it looks at its size, fails on an empty one, and giv
 import os
 import re
 from collections.abc import Callable
-from typing import Annotated
 from urllib.parse import urlsplit
 
 import chainlit.server as chainlit_server
-from chainlit.auth import create_jwt, get_current_user, get_token_from_cookies, set_auth_cookie
+from chainlit.auth import create_jwt, get_token_from_cookies, set_auth_cookie
 from chainlit.chat_context import chat_contexts
 from chainlit.element import Element
 from chainlit.session import WebsocketSession, ws_sessions_id
 from chainlit.user import User
-from fastapi import Depends, HTTPException, Request, Response
+from fastapi import HTTPException, Request, Response
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from agents.api.app_state import Site, cost_of
+from agents.api.app_state import cost_of
 from agents.api.error_responses import ApiError, as_api_error
-from agents.api.serve import LOCAL, is_the_key, on_loopback, owner_name
+from agents.api.serve import LOCAL, on_loopback
 from agents.core.errors import TooMany
 from agents.core.transport import LOOPBACK
 from agents.search.uploads import MAX_BYTES
-
-_UNKNOWN = ApiError(401, "unauthorized", "Log in, or send the key as `Authorization: Bearer …`.")
-
-
-async def caller(request: Request) -> str:
-    """Name the caller, and count the request as that user's; neither the key nor a session is a 401."""
-    site, user = site_of(request), None
-    scheme, _, given = request.headers.get("authorization", "").partition(" ")
-    bearer = given.strip() if scheme.lower() == "bearer" else ""
-    if bearer and is_the_key(site.settings, bearer):
-        user = owner_name(site.settings)
-    elif on_loopback(site.settings.host):
-        # The chat's own log-in asks for nothing here either; origin and host were checked before (see `Gate`).
-        user = LOCAL
-    elif token := get_token_from_cookies(request.cookies) or bearer:
-        try:
-            known = await get_current_user(token)
-        except HTTPException as error:
-            raise _UNKNOWN from error
-        user = str(known.identifier) if known else None
-    if user is None:
-        raise _UNKNOWN
-    site.allowance.take(f"user {user}", cost_of(request.method, request.url.path))
-    return user
-
-
-def site_of(request: Request) -> Site:
-    """Give a route the parts of this server."""
-    site: Site = request.app.state.dossier_site
-    return site
-
-
-Owner = Annotated[str, Depends(caller)]  # who asks
-Here = Annotated[Site, Depends(site_of)]  # the server's parts
 
 
 def answering(send: Send, change: Callable[[MutableHeaders], None]) -> Send:

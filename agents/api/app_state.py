@@ -12,11 +12,16 @@ import logging
 import math
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Annotated
 from weakref import WeakValueDictionary
+
+from fastapi import Depends, HTTPException, Request
 
 from agents.api.error_responses import ApiError, is_ours
 from agents.api.metrics import Meter
+from agents.api.serve import LOCAL, is_the_key, on_loopback, owner_name
 from agents.contracts.frozen import Frozen, digest
 from agents.contracts.report import KeyedRequest
 from agents.core.errors import TooMany
@@ -219,3 +224,36 @@ class Site:
         if job.commission.request != request:
             raise ApiError(422, "idempotency_key_reused", "This Idempotency-Key was used for another request.")
         return job
+
+
+def site_of(request: Request) -> Site:
+    """Give a route the parts of this server."""
+    site: Site = request.app.state.dossier_site
+    return site
+
+
+async def caller(request: Request) -> str:
+    """Name the caller, and count the request as that user's; neither the key nor a session is a 401."""
+    site, user = site_of(request), None
+    scheme, _, given = request.headers.get("authorization", "").partition(" ")
+    bearer = given.strip() if scheme.lower() == "bearer" else ""
+    if bearer and is_the_key(site.settings, bearer):
+        user = owner_name(site.settings)
+    elif on_loopback(site.settings.host):
+        # The chat's own log-in asks for nothing here either; origin and host were checked before (see `Gate`).
+        user = LOCAL
+    else:
+        from chainlit.auth import get_current_user, get_token_from_cookies  # seconds: not where a host wants a tool
+
+        if token := get_token_from_cookies(request.cookies) or bearer:
+            with suppress(HTTPException):
+                known = await get_current_user(token)
+                user = known and str(known.identifier)
+    if user is None:
+        raise ApiError(401, "unauthorized", "Log in, or send the key as `Authorization: Bearer …`.")
+    site.allowance.take(f"user {user}", cost_of(request.method, request.url.path))
+    return user
+
+
+Owner = Annotated[str, Depends(caller)]  # who asks
+Here = Annotated[Site, Depends(site_of)]  # the server's parts

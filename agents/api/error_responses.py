@@ -6,8 +6,7 @@ from fastapi import FastAPI, Request
 from fastapi.exception_handlers import http_exception_handler, request_validation_exception_handler
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
-from pydantic import BaseModel, ConfigDict
-from pydantic.config import JsonDict
+from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 from starlette.exceptions import HTTPException
 
@@ -34,18 +33,13 @@ class ErrorInside(BaseModel):
     details: dict[str, object] | None = None
 
 
-EXAMPLE: JsonDict = {"type": "not_found", "message": "There is no such job.", "retryable": False}
-
-
 class ErrorBody(BaseModel):
     """Every error of every route has this shape."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"error": EXAMPLE}]})
 
     error: ErrorInside
 
 
-_SAID = {
+ERRORS = {
     400: "The body can't be read.",
     401: "Neither the key nor a session.",
     403: "A request from another site.",
@@ -57,9 +51,6 @@ _SAID = {
     501: "This server can't do this yet.",
     429: "As much was asked as one may ask; `Retry-After` says for how many seconds.",
     502: "A provider failed, or gave nothing usable.",
-}
-ERRORS: dict[int | str, dict[str, object]] = {
-    status: {"model": ErrorBody, "description": said} for status, said in _SAID.items()
 }
 """Answers of every route beside its own, for the OpenAPI document."""
 
@@ -83,7 +74,7 @@ class ApiError(Exception):
     @property
     def body(self) -> dict[str, object]:
         """The error as callers read it."""
-        return {"error": self.inside.model_dump(exclude_none=True)}
+        return ErrorBody(error=self.inside).model_dump(exclude_none=True)
 
     def response(self) -> JSONResponse:
         """Answer with it."""

@@ -8,9 +8,8 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Response
 
-from agents.api.access import Here, Owner
-from agents.api.app_state import Site
-from agents.api.error_responses import ERRORS, ApiError, as_api_error, not_found
+from agents.api.app_state import Here, Owner, Site
+from agents.api.error_responses import ApiError, as_api_error, not_found
 from agents.api.payloads import Dates, GuidanceRequest, JobAccepted, JobRequest, Key, PlannerStart, Runtime, TaskRequest
 from agents.api.reports import Found, forget_texts, given_to, report_of
 from agents.api.run_routes import status_url
@@ -35,7 +34,7 @@ from agents.team import Team
 
 PAGE, MOST = 50, 200  # jobs listed at a time when no other number is asked for, and at most
 
-jobs_api = APIRouter(tags=["jobs"], responses=ERRORS)
+jobs_api = APIRouter(tags=["jobs"])
 
 
 # ---- starting

@@ -8,22 +8,23 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial, wraps
 from inspect import signature
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from agents.api.error_responses import ERRORS, ApiError, kinds
-from agents.api.payloads import MemoryFound, MemoryImport
+from agents.api.app_state import Here, Owner, caller, site_of
+from agents.api.error_responses import ApiError, kinds
+from agents.api.payloads import MemoryFound, MemoryImport, SearchAnswer, searched
+from agents.api.serve import LOCAL
 from agents.api.tree import progress
 from agents.contracts.fact import Day, MemoryKind, MemoryStats, Remembered, Selection, Standing
 from agents.contracts.frozen import Tier
-from agents.contracts.sources import SearchQuery
+from agents.contracts.response import AgentResponse
 from agents.core.errors import DossierError, NotFeasible
 from agents.core.settings import Settings
 from agents.memory.knowledge import KnowledgeStore, exported, imported
@@ -44,47 +45,17 @@ INSTRUCTIONS = (
 )
 
 
-class ResearchResult(BaseModel):
-    """A report with its sources."""
-
-    report: str = Field(description="The report as Markdown; [n] cites source n.")
-    summary: str = Field(description="Its opening.")
-    grade: Literal["complete", "partial", "nothing_found"]
-    confidence: float
-    sources: list[dict[str, object]] = Field(description="Sources that passed verification, with the quoted words.")
-    insufficient: bool = Field(description="A bound or the time ended it while the answer was not sufficient.")
-    sent_back: str = Field(description="Why the judge sent the report back; empty where it did not.")
-    job_id: str
-
-
-class SearchResults(BaseModel):
-    """Hits of a search, best first."""
-
-    provider: str
-    results: list[dict[str, str]]
-
-
 MOST = 200
 
-memory_api = APIRouter(tags=["memory"], responses=ERRORS)
+memory_api = APIRouter(tags=["memory"])
 
 
-async def _caller(request: Request) -> str:
-    from agents.api.access import caller  # Chainlit and seconds of import: not where a host only wants a tool
-
-    return await caller(request)
-
-
-def _store(request: Request) -> KnowledgeStore:
-    from agents.api.access import site_of
-
-    store: KnowledgeStore | None = site_of(request).team.memory
-    if store is None:
+def _store(site: Here) -> KnowledgeStore:
+    if (store := site.team.memory) is None:
         raise ApiError(501, "not_implemented", "The knowledge base is switched off: DOSSIER_MEMORY is false.")
     return store
 
 
-Owner = Annotated[str, Depends(_caller)]
 Known = Annotated[KnowledgeStore, Depends(_store)]
 
 
@@ -193,8 +164,8 @@ def mcp_server(team: Team, owner: str) -> "FastMCP[object]":
         tool.__signature__ = whole.replace(parameters=left)  # type: ignore[attr-defined]
         return tool
 
-    async def research(question: str, ctx: "Calling", tier: Tier | None = None) -> ResearchResult:
-        """Research a question and return a report in which every statement cites its source."""
+    async def research(question: str, ctx: "Calling", tier: Tier | None = None) -> AgentResponse:
+        """Research a question; the final answer is a report as Markdown in which [n] cites source n."""
         job = await taken_up(team, question, RunOptions(tier=tier), owner)
         await ctx.report_progress(1, None, "Planned: " + "; ".join(one.intent for one in RunPlan.of(job).queries))
         try:
@@ -203,21 +174,14 @@ def mcp_server(team: Team, owner: str) -> "FastMCP[object]":
                     await ctx.report_progress(tree.seq + 1, None, line)
         finally:
             team.jobs.leave(job)
-        made = answer(team, job)
-        return ResearchResult(
-            report=made.final_answer, summary=made.summary, grade=made.metadata.grade, confidence=made.confidence,
-            sources=[one.model_dump(mode="json", exclude_none=True) for one in made.sources],
-            insufficient=made.insufficient_termination, sent_back=made.metadata.sent_back, job_id=made.metadata.job_id,
-        )  # fmt: skip
+        return answer(team, job)
 
-    async def search(query: str, max_results: int = 8) -> SearchResults:
+    async def search(query: str, max_results: int = 8) -> SearchAnswer:
         """List documents that match, without reading them."""
-        found = await team.searcher.search(SearchQuery(text=query, max_results=max(1, min(50, max_results))), 30.0)
-        hits = [{"title": hit.title, "url": hit.url, "snippet": hit.snippet} for hit in found.hits]
-        return SearchResults(provider=found.provider, results=hits)
+        return await searched(team, query, max(1, min(50, max_results)))
 
     # Annotations are read at run time, by names that only stand in this function.
-    research.__annotations__ |= {"ctx": Context, "tier": Tier | None, "return": ResearchResult}
+    research.__annotations__ |= {"ctx": Context}
     for work in (research, search):
         server.add_tool(tool_of(work))
     if team.memory is not None:
@@ -232,8 +196,6 @@ def stdio(settings: Settings) -> None:
 
     Its jobs are kept where no server runs those of the data folder; what a former process left goes on meanwhile.
     """
-    from agents.api.serve import LOCAL
-
     say = partial(print, file=sys.stderr)
 
     async def serving() -> None:
@@ -249,8 +211,6 @@ class _Mcp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-
-        from agents.api.access import caller, site_of
 
         request = Request(scope, receive)
         server = mcp_server(site_of(request).team, await caller(request))

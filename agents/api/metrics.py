@@ -77,20 +77,14 @@ class Meter:
         self.iterations = histogram("iterations_per_request", "Rounds of a run's root loops", buckets=ROUND_BUCKETS)
         self.failures = counter("search_failures", "Searches that failed after every retry")
         self.searches = counter("research_searches", "Searches that answered", ["provider"])
-        self.reads = counter("research_sources", "Documents found", ["outcome"])
         self.calls = counter("llm_calls", "Model calls", ["role", "model"])
         self.tokens = counter("llm_tokens", "Tokens", ["role", "model", "kind"])
         self.cost = counter("llm_cost_usd", "Dollars, where the price is known", ["role", "model"])
-        talks = "Tokens since the start, those of talks that came to no run included"
-        self.taken = gauge("llm_tokens_taken", talks, ["model"])
+        self.taken = gauge("llm_tokens_taken", "Tokens since the start, those of talks without a run too", ["model"])
         self.unpriced = counter("llm_calls_unpriced", "Model calls of unknown price", ["role", "model"])
-        self.repeats = counter("research_topics_skipped", "Topics not searched again")
         self.jobs = gauge("research_jobs", "Jobs of this process", ["status"])
-        of_one = "Dollars of one job, where all prices are known"
-        self.job_cost = histogram("research_job_cost_usd", of_one, buckets=COST_BUCKETS)
-        of_user = "Dollars of a user's jobs, where the price is known"
-        self.user_cost = counter("research_user_cost_usd", of_user, ["user"])
-        self.user_tokens = counter("research_user_tokens", "Tokens of a user's jobs", ["user"])
+        self.job_cost = histogram("research_job_cost_usd", "Dollars of one job, all prices known", buckets=COST_BUCKETS)
+        self.user_cost = counter("research_user_cost_usd", "Dollars of a user's jobs, where known", ["user"])
         self.reports = counter("research_reports", "Reports written", ["grade"])
         for status in ("queued", "running", "blocked"):
             self.jobs.labels(status)
@@ -104,7 +98,6 @@ class Meter:
         """Count the calls behind one question to a role."""
         if not usage.calls:
             return
-        self.user_tokens.labels(user).inc(usage.tokens)
         self.user_cost.labels(user).inc(usage.cost_usd or 0.0)
         self.calls.labels(role, model).inc(usage.calls)
         self.tokens.labels(role, model, "input").inc(usage.tokens_in)
@@ -140,10 +133,9 @@ class _Watched:
 
         match event:
             case events.JobChanged():
-                over, spent = event.status in OVER, budget.spent
-                cost = {"user": self.job.owner, "cost_usd": spent.cost_usd, "tokens": spent.tokens} if over else {}
-                said: dict[str, object] = {"status": event.status, "stage": event.stage, "note": event.note, **cost}
-                say("phase", "job", None, **said)
+                said = {"status": event.status, "stage": event.stage, "note": event.note}
+                spent = {"user": self.job.owner, "cost_usd": budget.spent.cost_usd, "tokens": budget.spent.tokens}
+                say("phase", "job", **said, **(spent if event.status in OVER else {}))
                 self._moved(event.status, numbered.seconds)
             case events.RoleAsked():
                 meter.asked(self.job.owner, event.role, event.model, event.usage)
@@ -155,19 +147,13 @@ class _Watched:
                 if not event.failed:
                     meter.searches.labels(event.provider or "none").inc()
                 say("search", event.node, hits=event.hits, failed=event.failed)
-            case events.SourceRead():
-                meter.reads.labels("read").inc()
-            case events.SourceRejected():
-                meter.reads.labels("rejected").inc()
             case events.RoundEnded(record=record):
                 self.rounds = max(self.rounds, record.round * (event.node.count("/") == 1))
-                say("round", event.node, record.round, reason=record.reason, delta=record.delta)
-                if record.tag == "#EARLY_STOP":
-                    say("early_stop", event.node, record.round, reason=record.reason)
+                for phase in ("round", *(["early_stop"] if record.tag == "#EARLY_STOP" else [])):
+                    say(phase, event.node, record.round, reason=record.reason, delta=record.delta)
             case events.ReportWritten():
                 meter.reports.labels(event.grade).inc()
             case events.Noted() if event.text.startswith(REPEATED):
-                meter.repeats.inc()
                 say("duplicate_topic", event.node, reason=event.text)
             case NodeChanged(state="failed" | "stopped"):
                 say(event.state, event.node, reason=event.doing)

@@ -8,11 +8,13 @@ from pydantic.config import JsonDict
 
 from agents.contracts.fact import Remembered
 from agents.contracts.frozen import Mode, Tier
-from agents.contracts.sources import Hit
+from agents.contracts.sources import Hit, SearchQuery
 from agents.core.model_answers import whole_signs
 from agents.research.scoping.turn import MAX_MESSAGE
 from agents.run_research import RunBounds
+from agents.team import Team
 
+SEARCH_S = 30.0  # seconds that one bare search may take
 MAX_LISTED = 50  # entries of a list in a request
 
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_MESSAGE)]
@@ -255,6 +257,13 @@ class SearchAnswer(BaseModel):
     query: str
     provider: str
     results: list[Hit]
+
+
+async def searched(team: Team, query: str, max_results: int) -> SearchAnswer:
+    """Search once, without any research."""
+    found = await team.searcher.search(SearchQuery(text=query, max_results=max_results), SEARCH_S)
+    hits = [hit.model_copy(update={"provider": hit.provider or found.provider}) for hit in found.hits[:max_results]]
+    return SearchAnswer(query=query, provider=found.provider, results=hits)
 
 
 class MemoryFound(Payload):

@@ -8,8 +8,7 @@ import json
 import re
 import sqlite3
 import unicodedata
-from collections import deque
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from html import escape
@@ -21,9 +20,8 @@ from weakref import WeakKeyDictionary
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 
-from agents.api.access import Here, Owner
-from agents.api.app_state import Site
-from agents.api.error_responses import ERRORS, ApiError, kinds, not_found
+from agents.api.app_state import Here, Owner, Site
+from agents.api.error_responses import ApiError, kinds, not_found
 from agents.api.tree import FeedText, Tree, live_tree
 from agents.contracts.body import Heading, ReferenceList, Sentence, plain
 from agents.contracts.report import OVER, Quote, Reference, ReportDocument, tally
@@ -123,13 +121,10 @@ def _named_in_a_chat(chats: Path, name: str) -> bool:
     if not chats.exists():
         return False
     with closing(sqlite3.connect(chats, timeout=10)) as db:
-        has_talks = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'dossier_talks'").fetchone()
-        found = db.execute("SELECT 1 FROM dossier_talks WHERE talk LIKE ?", (f"%{name}%",)) if has_talks else None
-        return found is not None and found.fetchone() is not None
+        found = db.execute("SELECT 1 FROM dossier_talks WHERE talk LIKE ?", (f"%{name}%",))
+        return found.fetchone() is not None
 
 
-_MARKER = re.compile(r"[\s>#*+•|-]*(?:\d+[.)]\s*)?")
-"""What begins a line of a stored copy and is no word of it."""
 NOTES: dict[SourceKind, str] = {"sample": "Invented sample document", "upload": "From your files"}
 """What is said of a source beside the verdict."""
 AROUND = 280  # characters shown before and after a quote, at most
@@ -232,8 +227,6 @@ def quoted_data(quoted: Quoted, document: ReportDocument | None) -> dict[str, ob
     before = text[max(0, quote.start - AROUND) : quote.start].rsplit("\n", 1)[-1]
     if quote.start > AROUND and len(before) == AROUND:
         before = "… " + before.partition(" ")[2]
-    elif _MARKER.fullmatch(before):
-        before = ""
     after = text[quote.end : quote.end + AROUND].split("\n", 1)[0]
     if len(after) == AROUND and quote.end + AROUND < len(text):
         after = after.rpartition(" ")[0] + " …"
@@ -243,9 +236,6 @@ def quoted_data(quoted: Quoted, document: ReportDocument | None) -> dict[str, ob
         "verdict": judged.verdict if judged else None, "why": judged.why if judged else "",
         "note": NOTES.get(reference.kind, ""),
     }  # fmt: skip
-
-
-KEPT = 500  # messages of a run that are kept for those who watch; who is further behind has its own made
 
 
 def _message(tree: Tree, numbered: Numbered) -> str:
@@ -261,47 +251,20 @@ def _message(tree: Tree, numbered: Numbered) -> str:
     return f"id: {numbered.seq}\nevent: {event.kind}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
 
 
-class SharedMessages:
-    """One run's messages, made once for all who watch it: a message depends on the events before it and on nothing else."""
-
-    def __init__(self) -> None:
-        self._tree = Tree()
-        self._messages: deque[str] = deque(maxlen=KEPT)
-
-    def message(self, events: Sequence[Numbered], numbered: Numbered) -> str | None:
-        """Give the message of an event; None where it lies too far back."""
-        for missed in events[self._tree.seq : numbered.seq - 1]:
-            # Nobody watched while these came; their rows count in those that follow.
-            self._tree.take(missed)
-            self._messages.clear()
-        if self._tree.seq == numbered.seq - 1:
-            self._messages.append(_message(self._tree, numbered))
-        back = self._tree.seq - numbered.seq
-        return self._messages[-1 - back] if back < len(self._messages) else None
-
-
-_told: WeakKeyDictionary[Attempt, SharedMessages] = WeakKeyDictionary()
-
-
-def told_of(run: Attempt) -> SharedMessages:
-    """Give what is told of a run to all who watch it."""
-    return _told.setdefault(run, SharedMessages())
+_messages: WeakKeyDictionary[Attempt, tuple[Tree, list[str]]] = WeakKeyDictionary()
+"""Messages of each run, made once for all who watch it: one depends on the events before it and on nothing else."""
 
 
 async def event_stream(job: Job, after: int, *, attended: bool = False) -> AsyncIterator[str]:
     """Write the events after number `after`, then new ones as they come, until the last (see `Job.follow`)."""
-    own: Tree | None = None
     yield "retry: 2000\n\n"
     async for numbered in job.follow(after, attended=attended):
         if numbered is None:
             yield ": still here\n\n"
             continue
-        message = told_of(job.run).message(job.run.events, numbered)
-        if message is None:
-            # Rows are sums over all that went before: what the caller already has is folded, not sent.
-            own = own or Tree(job.run.events[: numbered.seq - 1])
-            message = _message(own, numbered)
-        yield message
+        tree, made = _messages.setdefault(job.run, (Tree(), []))
+        made += [_message(tree, one) for one in job.run.events[len(made) : numbered.seq]]
+        yield made[numbered.seq - 1]
 
 
 def streamed(pieces: AsyncIterator[str]) -> StreamingResponse:
@@ -310,7 +273,7 @@ def streamed(pieces: AsyncIterator[str]) -> StreamingResponse:
     return StreamingResponse(pieces, media_type="text/event-stream", headers=headers)
 
 
-job_stream = APIRouter(tags=["research"], responses=ERRORS)
+job_stream = APIRouter(tags=["research"])
 
 
 @job_stream.get("/research/jobs/{job_id}/tree")

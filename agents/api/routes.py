@@ -11,9 +11,9 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import FileResponse, JSONResponse, Response
 
-from agents.api.access import Here, Owner, harden
-from agents.api.app_state import Site, about
-from agents.api.error_responses import ERRORS, OURS, answer_errors, kinds, not_found
+from agents.api.access import harden
+from agents.api.app_state import Here, Owner, Site, about
+from agents.api.error_responses import ERRORS, OURS, ErrorBody, answer_errors, kinds, not_found
 from agents.api.jobs_api import jobs_api
 from agents.api.mcp_server import mcp_route, memory_api
 from agents.api.metrics import CONTENT_TYPE, log_to_stderr
@@ -32,7 +32,7 @@ STARTED = time.monotonic()
 INLINE = ("text/plain", "text/markdown", "application/json", "application/pdf", "image/png", "image/jpeg")
 """Kinds of files that a browser may show; all others are downloads, HTML above all."""
 
-meta = APIRouter(tags=["operation"], responses=ERRORS)
+meta = APIRouter(tags=["operation"])
 
 
 @meta.get("/healthz")
@@ -90,17 +90,14 @@ def described() -> dict[str, object]:
     """Describe our routes and nobody else's: Chainlit's own are none of a caller's business."""
     routes = [route for router in FACES for route in router.routes]
     found = get_openapi(title="Dossier", version=VERSION, description=SUMMARY, routes=routes)
-    for operations in found["paths"].values():
-        for operation in operations.values():
-            for status, said in ERRORS.items():
-                operation["responses"].setdefault(str(status), {"description": said["description"]})
-                # In our shape everywhere, also where the framework would document its own.
-                operation["responses"][str(status)]["content"] = {
-                    "application/json": {"schema": {"$ref": "#/components/schemas/ErrorBody"}}
-                }
+    body = {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorBody"}}}
+    errors = {str(status): {"description": said, "content": body} for status, said in ERRORS.items()}
+    for operation in (operation for operations in found["paths"].values() for operation in operations.values()):
+        operation["responses"] |= errors
+    shape = ErrorBody.model_json_schema(ref_template="#/components/schemas/{model}")
+    found["components"]["schemas"] |= shape.pop("$defs") | {"ErrorBody": shape}
     key = {"type": "http", "scheme": "bearer", "description": "DOSSIER_API_KEY; none on loopback"}
-    found["components"] = found.get("components", {}) | {"securitySchemes": {"key": key}}
-    found["security"] = [{}, {"key": []}]
+    found["components"]["securitySchemes"], found["security"] = {"key": key}, [{}, {"key": []}]
     return found
 
 

@@ -13,25 +13,31 @@ from functools import partial
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
-from agents.api.access import Here, Owner
-from agents.api.app_state import Site
-from agents.api.error_responses import ERRORS, ApiError, as_api_error
-from agents.api.payloads import Accepted, ChatRequest, Key, RunRequest, SearchAnswer, SearchRequest, SimpleRunRequest
+from agents.api.app_state import Here, Owner, Site
+from agents.api.error_responses import ApiError, as_api_error
+from agents.api.payloads import (
+    Accepted,
+    ChatRequest,
+    Key,
+    RunRequest,
+    SearchAnswer,
+    SearchRequest,
+    SimpleRunRequest,
+    searched,
+)  # fmt: skip
 from agents.api.reports import event_stream, streamed
 from agents.api.tree import progress
 from agents.contracts.frozen import Tier
 from agents.contracts.response import AgentResponse, Citation
-from agents.contracts.sources import SearchQuery
 from agents.core.errors import DossierError
 from agents.core.paths import public
 from agents.jobs.job import Job
 from agents.run_answer import RunPlan, answer
 from agents.run_research import RunBounds, RunOptions, begin
 
-SEARCH_S = 30.0  # seconds that one bare search may take
 LOOKS_EVERY_S = 0.5  # seconds between two looks whether the caller is still there
 
-runs = APIRouter(tags=["run"], responses=ERRORS)
+runs = APIRouter(tags=["run"])
 
 ANSWERS: dict[int | str, dict[str, object]] = {
     200: {"model": AgentResponse, "description": "The answer; with `stream`, events and then the answer as `result`.",
@@ -60,10 +66,7 @@ async def run_simple(sent: SimpleRunRequest, owner: Owner, site: Here, request: 
 @runs.post("/search")
 async def search(sent: SearchRequest, owner: Owner, site: Here) -> SearchAnswer:
     """Search once, without any research."""
-    found = await site.team.searcher.search(SearchQuery(text=sent.query, max_results=sent.max_results), SEARCH_S)
-    first = found.hits[: sent.max_results]
-    hits = [hit.model_copy(update={"provider": hit.provider or found.provider}) for hit in first]
-    return SearchAnswer(query=sent.query, provider=found.provider, results=hits)
+    return await searched(site.team, sent.query, sent.max_results)
 
 
 async def _run(
@@ -129,7 +132,7 @@ CREATED = 1_764_201_600  # when these models came to be, as the listing wants it
 PIECE = 400  # characters of the report in one piece of a stream
 MARK = re.compile(r"\[(\d{1,4})\](?!\()")
 
-openai_face = APIRouter(tags=["OpenAI-compatible"], responses=ERRORS)
+openai_face = APIRouter(tags=["OpenAI-compatible"])
 
 
 @openai_face.get("/v1/models")

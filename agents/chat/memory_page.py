@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Resp
 from fastapi.routing import APIRoute
 from jinja2 import Environment, StrictUndefined
 
-from agents.api.access import Here, Owner, site_of
+from agents.api.app_state import Here, Owner, site_of
 from agents.api.error_responses import not_found
 from agents.api.mcp_server import Known
 from agents.api.reports import Quoted, quoted_data, quoted_page

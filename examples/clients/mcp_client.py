@@ -43,7 +43,7 @@ async def main() -> None:
         told = await client.call_tool("research", {"question": question, "tier": "simple"}, progress_callback=heard)
     if told.isError or told.structuredContent is None:
         sys.exit(str(told.content))
-    sys.stdout.write(told.structuredContent["report"] + "\n")
+    sys.stdout.write(told.structuredContent["final_answer"] + "\n")
 
 
 if __name__ == "__main__":

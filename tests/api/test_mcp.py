@@ -19,7 +19,7 @@ async def test_a_client_finds_the_tools_with_their_schemas(site, connected):
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     assert set(tools) == {"research", "search"}
     assert tools["research"].inputSchema["required"] == ["question"]
-    assert {"report", "sources", "grade"} <= set(tools["research"].outputSchema["properties"])
+    assert {"final_answer", "sources", "metadata"} <= set(tools["research"].outputSchema["properties"])
 
 
 async def test_research_reports_progress_and_gives_a_report_with_sources(site, connected):
@@ -31,8 +31,8 @@ async def test_research_reports_progress_and_gives_a_report_with_sources(site, c
     async with connected(site.team) as client:
         told = await client.call_tool("research", {"question": TASK, "tier": "simple"}, progress_callback=heard)
     assert not told.isError
-    assert told.structuredContent["grade"] == "complete"
-    assert "closed on 12 days" in told.structuredContent["report"]
+    assert told.structuredContent["metadata"]["grade"] == "complete"
+    assert "closed on 12 days" in told.structuredContent["final_answer"]
     assert len(told.structuredContent["sources"]) == 3
     assert steps[0][1] == "Planned: Closures; Costs; Passengers"
     assert len(steps) > 2
@@ -75,5 +75,5 @@ async def test_the_same_tools_are_there_over_http(site, server_app):
     ):
         await client.initialize()
         told = await client.call_tool("research", {"question": TASK, "tier": "simple"})
-    assert told.structuredContent["grade"] == "complete"
-    assert site.team.jobs.get(told.structuredContent["job_id"], "local").status == "done"
+    assert told.structuredContent["metadata"]["grade"] == "complete"
+    assert site.team.jobs.get(told.structuredContent["metadata"]["job_id"], "local").status == "done"

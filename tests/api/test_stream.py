@@ -6,8 +6,9 @@ import json
 import weakref
 
 from agents.api import reports
-from agents.api.reports import _message, event_stream, told_of
+from agents.api.reports import _message, event_stream
 from agents.api.tree import Tree
+from agents.core.events import Noted, Numbered
 from tests.api.conftest import TASK, FlatWorker, Gate
 
 
@@ -43,13 +44,6 @@ async def test_who_joins_late_is_told_from_there_and_who_comes_then_from_the_beg
     assert await text_of(job) == whole
 
 
-async def test_who_is_further_behind_than_what_is_kept_misses_nothing(site, http, monkeypatch):
-    monkeypatch.setattr(reports, "KEPT", 3)
-    job = await finished(site, http)
-    told_of(job.run)
-    assert await text_of(job) == await text_of(job) == alone(job)
-
-
 async def test_each_message_is_made_once_for_many(put, http, monkeypatch):
     made = []
     real = reports._message
@@ -68,12 +62,18 @@ async def test_each_message_is_made_once_for_many(put, http, monkeypatch):
 
 
 async def test_what_was_told_of_a_run_goes_with_the_run():
-    class Run:
-        events = ()
+    class Over:
+        """A run that tells one thing and is forgotten."""
 
-    run = Run()
-    told = weakref.ref(told_of(run))
-    assert told_of(run) is told()
-    del run
+        events = (Numbered(seq=1, seconds=0.0, key="job", event=Noted(text="said")),)
+
+        async def follow(self, after, attended):
+            yield self.run.events[0]
+
+    job = Over()
+    job.run = Over()
+    assert len(await text_of(job)) == 1
+    run = weakref.ref(job.run)
+    del job
     gc.collect()
-    assert told() is None
+    assert run() is None
