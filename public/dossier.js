@@ -162,7 +162,7 @@ function said(told) {
 /** Whether the page speaks English, in which the server tells more than there are sentences for elsewhere. */
 const english = () => Object.keys(table).length === 0;
 /** A line that the server tells: all of it in English, else as much as there is a sentence for. */
-const told = (line) => (english() || line.form ? said(line) : '');
+const told = (line) => (english() || line?.form || said(line) !== line ? said(line) : '');
 /** A text of ours in the page's language, with its values. */
 const t = (text, values = {}) => filled(table[text] ?? text, values);
 /** Write values into a text; `{n:fact|facts}` is the form of a word that goes with the number `n`. */

@@ -59,6 +59,9 @@ const AT_WORK = ['planning', 'searching', 'reading', 'writing', 'retrying'];
 export const atWork = (state) => AT_WORK.includes(state);
 export const looks = (state) => STATES[state] ?? ['Working', 'work', 'working'];
 
+/** The words of what the server tells: a text, or a text with its form and values. */
+const textOf = (said) => said.text ?? said;
+
 /** A run that nothing is known of yet. */
 export const begin = (now) => ({
   status: '',
@@ -128,7 +131,7 @@ export function takeTree(run, tree, now) {
     run.nodes.delete(id);
     run.shape += 1;
   }
-  const told = (tree.feed ?? []).map((line, i) => ({ key: `t${line.seconds}-${line.text}`, ...line, i }));
+  const told = (tree.feed ?? []).map((line, i) => ({ key: `t${line.seconds}-${textOf(line.said)}`, ...line, i }));
   told.sort((a, b) => b.seconds - a.seconds || b.i - a.i);
   run.feed = told;
   return run;
@@ -146,16 +149,11 @@ export function takeEvent(run, message, now) {
   if (message.now !== undefined && message.now !== null) run.now = message.now;
   // the row that it is about, and those above it
   for (const row of message.nodes?.length ? message.nodes : message.node ? [message.node] : []) put(run, row, now);
-  if (message.feed_text) {
-    const line = {
-      key: `s${message.seq}`,
-      seconds: message.seconds,
-      text: message.feed_text,
-      form: message.feed_form,
-      values: message.feed_values,
-    };
+  if (message.feed) {
+    const line = { key: `s${message.seq}`, seconds: message.seconds, said: message.feed };
     // as the server does: what was said a few lines ago is not said twice
-    const before = run.feed.filter((one, i) => i >= AGAIN_WITHIN || one.text !== line.text);
+    const again = (one) => textOf(one.said) === textOf(line.said);
+    const before = run.feed.filter((one, i) => i >= AGAIN_WITHIN || !again(one));
     run.feed = [line, ...before].slice(0, FEED);
   }
   const event = message.event ?? {};

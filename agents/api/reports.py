@@ -22,7 +22,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response, StreamingRes
 
 from agents.api.app_state import Here, Owner, Site
 from agents.api.error_responses import ApiError, kinds, not_found
-from agents.api.tree import FeedText, Tree, live_tree
+from agents.api.tree import Tree, live_tree
 from agents.contracts.body import Heading, ReferenceList, Sentence, plain
 from agents.contracts.report import OVER, Quote, Reference, ReportDocument, tally
 from agents.contracts.sources import SourceKind
@@ -239,14 +239,14 @@ def quoted_data(quoted: Quoted, document: ReportDocument | None) -> dict[str, ob
 
 
 def _message(tree: Tree, numbered: Numbered) -> str:
-    changed, event, line = tree.take(numbered), numbered.event, tree.line or FeedText(text="")
+    changed, event, line = tree.take(numbered), numbered.event, tree.line
     rows = [tree.node(path).model_dump() for path in changed]
     state = {name: getattr(tree, name) for name in ("status", "stage", "now", "note", "ending", "kept", "limited")}
     data = {
         "seq": numbered.seq, "seconds": numbered.seconds, "kind": event.kind, "event": event.model_dump(mode="json"),
         # The row that the event is about, and that one with all above it, whose sums changed too.
         "node": rows[0] if rows else None, "nodes": rows, **state, "usage": tree.spent().model_dump(),
-        "feed_text": line.text, "feed_form": line.form, "feed_values": line.values,
+        "feed": line.written() if line else None,
     }  # fmt: skip
     return f"id: {numbered.seq}\nevent: {event.kind}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
 

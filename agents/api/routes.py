@@ -1,7 +1,6 @@
 """Our routes on Chainlit's app: all faces put up in front of its own, the few that are about the server itself, OpenAPI."""
 
 import asyncio
-import time
 from functools import cache
 
 import chainlit.server as chainlit_server
@@ -28,17 +27,14 @@ SUMMARY = """Research over HTTP: a task in, a report out whose every sentence op
 
 Errors have one shape: `{"error": {"type", "message", "retryable", "details"?}}`. Unknown fields are refused by name.
 From this machine no key is needed; from elsewhere send `Authorization: Bearer <DOSSIER_API_KEY>`."""
-STARTED = time.monotonic()
-INLINE = ("text/plain", "text/markdown", "application/json", "application/pdf", "image/png", "image/jpeg")
-"""Kinds of files that a browser may show; all others are downloads, HTML above all."""
 
 meta = APIRouter(tags=["operation"])
 
 
 @meta.get("/healthz")
-async def healthz() -> dict[str, object]:
+async def healthz() -> dict[str, str]:
     """Say that the server answers."""
-    return {"status": "ok", "seconds": round(time.monotonic() - STARTED, 1)}
+    return {"status": "ok"}
 
 
 @meta.get("/research/about")
@@ -61,15 +57,13 @@ async def document() -> JSONResponse:
 
 @meta.get("/files/{element_id}/{name}", responses=kinds("application/octet-stream"), response_class=Response)
 async def files(element_id: str, name: str, owner: Owner) -> Response:
-    """Return a file of the chat to the one whose chat it is."""
+    """Return a file of the chat, as a download, to the one whose chat it is."""
     layer = get_data_layer()
     row = await layer.element_owner(element_id) if layer else {}
     path = layer.storage_provider.path(row["key"]) if layer and row.get("key") and row["owner"] == owner else None
     if path is None or not await asyncio.to_thread(path.is_file):
         raise not_found("There is no such file.")
-    mime = (row["mime"] or "").split(";")[0]
-    how = {"media_type": mime, "content_disposition_type": "inline"} if mime in INLINE else {}
-    return FileResponse(path, filename=row["name"], **({"media_type": "application/octet-stream"} | how))
+    return FileResponse(path, filename=row["name"], media_type="application/octet-stream")
 
 
 async def unknown(request: Request) -> Response:

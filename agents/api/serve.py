@@ -5,6 +5,7 @@ local user on loopback, else whoever has the key).
 """
 
 import asyncio
+import errno
 import functools
 import gc
 import hmac
@@ -58,15 +59,9 @@ def kept_secret(folder: Path) -> str:
     """Return the secret that sessions are signed with: made once, so that a restart logs nobody out."""
     path = folder / "auth_secret"
     folder.mkdir(parents=True, exist_ok=True)
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        if kept := path.read_text().strip():
-            return kept
-        handle = os.open(path, os.O_WRONLY | os.O_TRUNC)
-    secret = secrets.token_hex(32)
-    with os.fdopen(handle, "w") as file:
-        file.write(secret)
+    path.touch(0o600)
+    if not (secret := path.read_text().strip()):
+        path.write_text(secret := secrets.token_hex(32))
     return secret
 
 
@@ -96,11 +91,11 @@ def _frame() -> dict[str, str]:
     which only costs ours.
     """
 
-    def over(below: dict[str, object], above: dict[str, object]) -> dict[str, object]:
+    def over(below: object, above: object) -> object:
         """Lay words over words, group by group."""
-        both = {name: (under, above[name]) for name, under in below.items() if name in above}
-        groups = {name: over(*pair) for name, pair in both.items() if all(isinstance(one, dict) for one in pair)}  # type: ignore[arg-type]
-        return below | above | groups
+        if not isinstance(below, dict) or not isinstance(above, dict):
+            return above
+        return below | {name: over(below.get(name), one) for name, one in above.items()}
 
     spec = importlib.util.find_spec("chainlit")
     places = list(spec.submodule_search_locations or ()) if spec else []
@@ -130,13 +125,10 @@ def reserve(host: str, port: int) -> socket.socket:
         why = f"DOSSIER_HOST={host} is no address of this machine."
         if isinstance(error, PermissionError):
             why = f"Port {port} needs rights that this program does not have. Set PORT to another."
-        elif error.errno in _TAKEN and not isinstance(error, socket.gaierror):
+        elif error.errno == errno.EADDRINUSE:
             why = f"Port {port} is taken. Set PORT to another, or stop what runs there."
         raise ConfigError(why) from error
     return taken
-
-
-_TAKEN = {48, 98, 10048}  # EADDRINUSE on macOS, Linux, Windows
 
 
 def prepare(settings: Settings) -> None:

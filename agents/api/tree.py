@@ -37,8 +37,7 @@ class TreeNode(Frozen):
     role: str
     title: str
     state: events.NodeState
-    doing: str
-    said: Said  # the same with its values, by which other languages say it
+    said: Said  # what it does, or why it ended
     sources: int
     facts: int
     tokens: int
@@ -46,20 +45,12 @@ class TreeNode(Frozen):
     seconds: float  # from its first work to its end, or until now
 
 
-class FeedText(Frozen):
-    """What a line says: in English, and as a sentence with names that other languages have theirs for."""
-
-    text: str
-    form: str = ""  # empty where nothing of it can be said otherwise
-    values: Mapping[str, object] = {}
-
-
-class FeedLine(FeedText):
+class FeedLine(Frozen):
     """One line of the activity feed."""
 
     seq: int
     seconds: float
-    node: str
+    said: Said
 
 
 class RunTotals(Frozen):
@@ -132,7 +123,7 @@ class Tree:
         self.grade: Grade | None = None
         self.limited = ""
         self.seq, self.seconds, self.now, self.note, self.usage, self.searches = 0, 0.0, "", Said(), NOTHING, 0
-        self.line: FeedText | None = None  # what the last event adds to the feed; None when nothing
+        self.line: Said | None = None  # what the last event adds to the feed; None when nothing
         self._sources: set[str] = set()
         self._pages = events.PageCount()
         self._rows: dict[str, _Row] = {}
@@ -149,12 +140,11 @@ class Tree:
             # A second try stands in the row of the first.
             event = event.model_copy(update={"node": node, "parent": place(event.parent)})
         if line := self._line(event, node):
-            self.now, self.line = line.text, line
-            told = FeedLine(seq=numbered.seq, seconds=numbered.seconds, node=node, **line.model_dump())
+            self.now = self.line = line
             # Searches of one part in other words say the same: once is enough.
             near = len(self._feed) - AGAIN_WITHIN
-            before = [one for at, one in enumerate(self._feed) if at < near or one.text != told.text]
-            self._feed = [*before, told][-FEED:]
+            before = [one for at, one in enumerate(self._feed) if at < near or one.said != line]
+            self._feed = [*before, FeedLine(seq=numbered.seq, seconds=numbered.seconds, said=line)][-FEED:]
         self._pages.take(event)
         touched = self._line_of(node)
         match event:
@@ -183,17 +173,17 @@ class Tree:
                         touched = (*touched, path)
         return touched
 
-    def _line(self, event: object, node: str) -> FeedText | None:
+    def _line(self, event: object, node: str) -> Said | None:
         """One line for the feed, about the part and not about the words that it searches with."""
         if isinstance(event, NodeChanged):
             part = f"{self._number(event.node)} “{event.title}”".strip()
-            return None if event.state == "queued" else _in_words(_PARTS[event.state], event.doing, part=part)
+            return None if event.state == "queued" else Said(_PARTS[event.state], part=part, more=event.doing)
         if isinstance(event, events.SearchDone):
             row = self._rows.get(node)
             part = f"{self._number(node)} “{row.told.title}”".strip() if row else f"“{event.text}”"
             if event.failed:
-                return _in_words("A search for {part} failed.", event.failed, part=part)
-            return _in_words("Searched for {part}: {n} {n:document|documents}.", part=part, n=event.hits)
+                return Said("A search for {part} failed.", part=part, more=event.failed)
+            return Said("Searched for {part}: {n} {n:document|documents}.", part=part, n=event.hits)
         return _told(event)
 
     def _job(self, event: events.JobChanged, seconds: float) -> tuple[str, ...]:
@@ -240,7 +230,7 @@ class Tree:
         told, until = row.told, max(self.seconds, at or 0.0) if row.ended is None else row.ended
         return TreeNode(
             id=path, parent=told.parent if told.parent in self._rows else "", n=self._number(path), role=told.role,
-            title=told.title, state=told.state, doing=told.doing, said=told.doing, sources=len(row.sources),
+            title=told.title, state=told.state, said=told.doing, sources=len(row.sources),
             facts=row.facts, tokens=row.usage.tokens, cost_usd=row.usage.cost_usd,
             seconds=0.0 if row.started is None else round(max(0.0, until - row.started), 3),
         )  # fmt: skip
@@ -296,7 +286,7 @@ async def progress(job: Job, heartbeat_s: float = 15.0) -> AsyncIterator[tuple[T
         if numbered is None:
             yield tree, ""
         elif tree.take(numbered) is not None and tree.line:
-            yield tree, tree.line.text
+            yield tree, tree.line
     await job.settled()
 
 
@@ -319,40 +309,30 @@ _PARTS: dict[events.NodeState, str] = {
 }  # fmt: skip
 
 
-def _in_words(form: str, more: str = "", /, **values: object) -> FeedText:
-    """Say a sentence with its values; `more` follows it."""
-    text: str = Said(form, **values)
-    if more:
-        values, closed = {**values, "more": Said.read(more)}, more.rstrip(".")
-        text = f"{text.rstrip('.')}: {closed}{'' if closed.endswith('?') else '.'}"
-    named = {name: one.written() if isinstance(one, Said) else str(one) for name, one in values.items()}
-    return FeedText(text=text, form=form, values=named)
-
-
-def _told(event: object) -> FeedText | None:
+def _told(event: object) -> Said | None:
     """One line for the feed; None for what no reader needs to hear."""
     match event:
         case events.JobChanged():
-            form = STAGES["completed"] if event.status in OVER else STAGES[event.stage]
             rests = event.status in OVER or event.status == "blocked"
-            return _in_words(event.note.form, **event.note.values) if rests and event.note else _in_words(form)
+            stage = STAGES["completed" if event.status in OVER else event.stage]
+            return event.note if rests and event.note else Said(stage)
         case events.SourceRead():
-            return _in_words("Read “{title}”: {n} {n:fact|facts}.", title=event.source.title, n=event.facts)
+            return Said("Read “{title}”: {n} {n:fact|facts}.", title=event.source.title, n=event.facts)
         case events.SourceRejected():
-            return _in_words("Left out {url}: {reason}.", url=event.url, reason=event.why)
+            return Said("Left out {url}: {reason}.", url=event.url, reason=event.why)
         case events.RoundEnded(record=record):
             topic = record.decision.nextSearchTopic or ""
             goes_on = "now {topic}" if record.decision.shouldContinue and topic else "it was the last"
             form = f"Round {{n}}: {{covered}} % of what is asked is answered by enough sources; {goes_on}."
-            return _in_words(form, n=record.round, covered=round(100 * record.coverage), topic=topic.rstrip(" .?"))
+            return Said(form, n=record.round, covered=round(100 * record.coverage), topic=topic.rstrip(" .?"))
         case events.SectionDraft():
-            return _in_words("Writing “{title}”: {sentence}", title=event.title, sentence=event.text)
+            return Said("Writing “{title}”: {sentence}", title=event.title, sentence=event.text)
         case events.SectionWritten():
-            return _in_words("Wrote “{title}”, {n} {n:word|words}.", title=event.title, n=event.words)
+            return Said("Wrote “{title}”, {n} {n:word|words}.", title=event.title, n=event.words)
         case events.ReportWritten():
-            return _in_words("Report saved, {n} {n:reference|references}.", n=event.references)
+            return Said("Report saved, {n} {n:reference|references}.", n=event.references)
         case events.Noted():
-            return _in_words(event.text.form, **event.text.values) if event.text.values else FeedText(text=event.text)
+            return event.text
     return None
 
 

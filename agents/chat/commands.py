@@ -48,7 +48,7 @@ class Part(Frozen):
     """What is to become of one part of a draft or of a run."""
 
     op: PartOp
-    number: str = ""  # as it is shown, `2.1`; `last`; empty where a title or nothing was named
+    number: str = ""  # as it is shown, `2.1`; empty where a title or nothing was named
     title: str = ""
     text: str = ""  # the new title, or the question of a new part
     loose: bool = False  # said without a number or the word for a part: in a run it is guidance
@@ -266,7 +266,7 @@ _QUOTES = " \t\"'“”‘’„«»:"
 
 def _part(message: str) -> Part | None:
     """Read an order about one part that is named by its number, or a new part; None when it is anything else."""
-    known, text = patterns(), _numbered(one_line(message))
+    known, text = patterns(), one_line(message)
     if len(text) > 300:
         return None
     asked = text.endswith("?") and not polite().match(text)
@@ -275,24 +275,12 @@ def _part(message: str) -> Part | None:
     if not asked:
         for op, pattern in known.orders:
             if found := pattern.fullmatch(whole) or pattern.fullmatch(less):
-                return None if known.one["whole_question"].match(less) else Part(op=op, number=_number(found["n"]))
+                return None if known.one["whole_question"].match(less) else Part(op=op, number=found["n"] or "")
         if found := known.one["rename"].fullmatch(less):
-            return Part(op="rename", number=_number(found["n"]), text=found["t"].strip(_QUOTES))
-    if found := known.one["add_part"].fullmatch(_polite_off(one_line(message).rstrip(".!"))):
-        return Part(op="add", number=_number(found["n"]), text=found["t"].strip(_QUOTES))
+            return Part(op="rename", number=found["n"] or "", text=found["t"].strip(_QUOTES))
+    if found := known.one["add_part"].fullmatch(_polite_off(text.rstrip(".!"))):
+        return Part(op="add", number=found["n"] or "", text=found["t"].strip(_QUOTES))
     return None
-
-
-def _numbered(text: str) -> str:
-    """Write `the second part` as `part 2`, and the last as part 99."""
-    numbers = {word: number for word, number in patterns().numbers.items() if number}
-    words, noun = "|".join(sorted(numbers, key=len, reverse=True)), part_words()["noun"]
-    named = re.compile(rf"\b(?:the |den |die |das |la |el )?({words}) ({noun})\b", re.IGNORECASE)
-    return named.sub(lambda found: f"{found[2]} {numbers[found[1].lower()] % 100}", text)
-
-
-def _number(given: str | None) -> str:
-    return "last" if given == "99" else given or ""
 
 
 def _polite_off(text: str) -> str:

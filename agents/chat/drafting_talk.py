@@ -12,7 +12,7 @@ from pydantic import Field
 from agents.chat import answers
 from agents.chat.commands import Edit, Part, Start, Wish, read, read_edit
 from agents.chat.preferences import Preferences, changes, edited
-from agents.chat.state import Button, ChatState, Draft, Refuse, Say, Show, ShowContract, ShowScope, Stage
+from agents.chat.state import Button, ChatState, Draft, Say, Show, ShowContract, ShowScope, Stage
 from agents.chat.texts import ChatTexts
 from agents.contracts.contract import Brief, Contract
 from agents.contracts.frozen import Frozen
@@ -55,52 +55,43 @@ def edit_plans(
     plan could not run any more.
     """
     branch, (number, *inner) = branch_at(plans, edit.place), edit.place
-    plan, old, new, (*above, at) = plans[number], branch.title, branch.title, inner or [0]
+    plan, old, new = plans[number], branch.title, " ".join(edit.text.split())[:MAX_TITLE]
+    if edit.op in {"add", "rename"} and not new:
+        raise BadRequest("A part needs words that say what it shall find out. Nothing was changed.")
     if edit.op == "add":
-        above, new = inner, _title(edit.text)
-        leaf = _new_leaf(plan, branch, new, max_leaves)
+        leaf, at = _new_leaf(plan, new, max_leaves), 0
+        above = inner if isinstance(branch, Node) else inner[:-1]  # a part that is not divided gets one beside it
     elif not inner:
-        raise BadRequest(_WHOLE[edit.op])
-    elif edit.op == "rename":
-        new = _title(edit.text)
+        raise BadRequest("That is the whole question. Nothing was changed.")
+    else:
+        *above, at = inner
 
     def change(children: Children) -> Children:
+        left, to = (*children[:at], *children[at + 1 :]), at - 1 if edit.op == "up" else at + 1
         match edit.op:
             case "add":
                 return (*children, leaf)
             case "drop":
-                return (*children[:at], *children[at + 1 :])
+                return left
             case "rename":
                 return (*children[:at], _named(branch, new), *children[at + 1 :])
-        to = at - 1 if edit.op == "up" else at + 1
         if not 0 <= to < len(children):
-            first = "“{title}” is the first already. Nothing was changed."
-            last = "“{title}” is the last already. Nothing was changed."
-            raise BadRequest(first if to < at else last, title=old)
-        moved = list(children)
-        moved.insert(to, moved.pop(at))
-        return tuple(moved)
+            raise BadRequest("“{title}” can't be moved further. Nothing was changed.", title=old)
+        return (*left[:to], branch, *left[to:])
 
     if (root := _changed(plan.root, above, change)) is None:
         raise BadRequest(
             "That is the last part of its question: without it there is nothing to research. Nothing was changed."
         )
-    said = words(_SAID[edit.op], title=new, old=old, new=new)
+    said = words(_SAID[edit.op], title=new if edit.op == "add" else old, old=old, new=new)
     return (*plans[:number], _with(plan, root, {old: new} if edit.op == "rename" else {}), *plans[number + 1 :]), said
 
 
 _SAID = {"add": "added", "drop": "dropped", "rename": "renamed", "up": "moved_up", "down": "moved_down"}
-_WHOLE = {
-    "drop": "That is the whole question. Nothing was changed.",
-    "rename": "That is the question itself. Ask it in other words, and I draft anew. Nothing was changed.",
-    **dict.fromkeys(("up", "down"), "Questions keep the order in which they were asked. Nothing was changed."),
-}
 
 
 def place_of(number: str, plans: tuple[Plan, ...]) -> Place:
-    """Find a part by its number as shown: `2.1`, `last`. With one query its own parts are counted, else the queries first."""
-    if number == "last":
-        number = str(len(plans) if len(plans) > 1 else len(plans[0].root.children))
+    """Find a part by its number as shown, `2.1`. With one query its own parts are counted, else the queries first."""
     steps = tuple(int(step) - 1 for step in number.split(".") if step)
     place = steps if len(plans) > 1 else (0, *steps)
     branch_at(plans, place, number)
@@ -137,16 +128,6 @@ def branch_at(plans: tuple[Plan, ...], place: Place, number: str = "") -> Branch
     return branch
 
 
-def _title(text: str) -> str:
-    title = " ".join(text.split())
-    if not title:
-        raise BadRequest("A part needs words that say what it shall find out. Nothing was changed.")
-    if (count := len(title)) > MAX_TITLE:
-        said = "That has {count} characters; a part is named in up to {most}. Nothing was changed."
-        raise BadRequest(said, count=count, most=MAX_TITLE)
-    return title
-
-
 def _changed(node: Node, inner: list[int], change: Callable[[Children], Children]) -> Node | None:
     """Change the children of the node at a place; one that is left without any goes too."""
     children = node.children
@@ -160,11 +141,8 @@ def _changed(node: Node, inner: list[int], change: Callable[[Children], Children
     return node.model_copy(update={"children": children}) if children else None
 
 
-def _new_leaf(plan: Plan, target: Branch, title: str, max_leaves: int) -> Leaf:
+def _new_leaf(plan: Plan, title: str, max_leaves: int) -> Leaf:
     leaves = plan.root.leaves()
-    if isinstance(target, Leaf):
-        said = "“{title}” is not divided further; add the part beside it. Nothing was changed."
-        raise BadRequest(said, title=target.title)
     if (count := len(leaves)) >= max_leaves:
         said = "This question has {count} parts, as many as one run can do. Nothing was changed."
         raise BadRequest(said, count=count)
@@ -307,7 +285,7 @@ class Drafting:
         await self.show(self.shown((self.words("took_back", change=draft.left_by),)))
 
     async def on_card(self, edit: CardEdit) -> None:
-        """Take an edit made on the card. What cannot be done is said; the draft then stands as it was."""
+        """Take an edit made on the card."""
         self._in_place = True
         try:
             if self.state.contract is None or edit.hash != self.state.contract.hash:
@@ -320,8 +298,6 @@ class Drafting:
                 await self.edit(said)
             else:
                 raise self.no("not_an_edit", text=edit.text[:80])
-        except DossierError as error:
-            await self.show(Refuse(self.words.said(error.notice)))
         finally:
             self._in_place = False
 
@@ -362,8 +338,7 @@ class Drafting:
             for query in scope.queries:
                 # Narrower questions out of the query's own parts, where the plan offered none.
                 parts = tuple(f"{query.text.rstrip('?. ')}: only {part}?" for part in query.sub_topics)
-                splits = error.splits or query.suggested_split or parts
-                scope = refused(scope, query.text, error.reasons, splits)
+                scope = refused(scope, query.text, error.reasons, error.splits or query.suggested_split or parts)
             self.now(scope=scope, contract=None)
             await self.show_scope()
         else:
@@ -386,5 +361,4 @@ class Drafting:
     def shown(self, changed: tuple[str, ...] = ()) -> ShowContract:
         """Give the draft as it is shown."""
         state, draft = self.state, self._draft()
-        undo = bool(state.former)
-        return ShowContract(draft.contract, draft.scope, changed, state.drafts, undo, self._in_place)
+        return ShowContract(draft.contract, draft.scope, changed, state.drafts, bool(state.former), self._in_place)

@@ -29,8 +29,8 @@ from agents.chat.conversation import Conversation
 from agents.chat.drafting_talk import CardEdit
 from agents.chat.history import THREAD_NAME, History, Uploads
 from agents.chat.preferences import NO_MEMORY, PLACES, ROLES, TIMES, USUAL, Preferences
-from agents.chat.renderer import Outcomes, Renderer, mirror, who
-from agents.chat.state import ChatState, Effect, Refuse, Started
+from agents.chat.renderer import OPENING_S, Outcomes, Renderer, mirror, who
+from agents.chat.state import ChatState, Effect, Started
 from agents.chat.texts import ChatTexts
 from agents.contracts import frozen
 from agents.contracts.fact import Selection
@@ -94,12 +94,13 @@ def shielded(work: Callable[P, Awaitable[T]]) -> Callable[P, Coroutine[None, Non
 
 def dialog(team: Team, given: Preferences, words: ChatTexts) -> list[Any]:
     """Lay out the settings dialog as they stand."""
-    shown = given.offered(team.model_choices, team.places).shown
+    shown = given.entries
 
     def select(name: str, labels: Mapping[str, str], label: str = "") -> Select:
-        items = {label: value for value, label in {USUAL: words.said(USUAL), **labels}.items()}
+        values = {USUAL: words.said(USUAL), **labels}
         about = {"label": label} if label else {"label": words(f"{name}_label"), "description": words(f"{name}_about")}
-        return Select(id=name, items=items, initial_value=shown.get(name, USUAL), **about)
+        stands = shown[name] if shown.get(name) in values else USUAL
+        return Select(id=name, items={label: value for value, label in values.items()}, initial_value=stands, **about)
 
     english, example = ChatTexts("en").languages, "example.org, example.com"
     about = {"label": words("exclude_label"), "description": words("exclude_about")}
@@ -107,7 +108,7 @@ def dialog(team: Team, given: Preferences, words: ChatTexts) -> list[Any]:
         select("time", {name: words.minutes(time) if time else words.said(name) for name, time in TIMES.items()}),
         select("depth", {depth: words(depth) for depth in get_args(frozen.Mode)}),
         select("language", dict(zip(english, words.languages, strict=True))),
-        TextInput(id="exclude", initial=shown["exclude"], placeholder=example, **about),
+        TextInput(id="exclude", initial=shown.get("exclude", ""), placeholder=example, **about),
     ]
     if team.memory is not None:
         research.append(select("memory", {NO_MEMORY: words.said(NO_MEMORY)}))
@@ -237,22 +238,15 @@ class Chat:
 
     @shielded
     async def resume(self, thread: Any) -> None:
-        """Furnish a page that opens an old chat, and add what its history does not hold yet."""
+        """Furnish a page that opens an old chat, and show what its history does not hold yet."""
         await self.furnish()
-        session = cl.context.session
         known = {step["id"] for step in thread.get("steps") or []}
-        # In a context of its own: showing takes the place of the one at hand.
-        showing = self.outcomes.show_missing(thread["id"], session.user, known)
-        steps, elements = await asyncio.get_running_loop().create_task(showing, context=contextvars.copy_context())
-        # Chainlit sends `thread` after this, in the place of whatever was shown before.
-        thread["steps"] = [*(thread.get("steps") or []), *steps]
-        thread["elements"] = [*(thread.get("elements") or []), *(one.to_dict() for one in elements)]
-        self.outcomes.again_soon(session, {step["id"] for step in thread["steps"]})
+        self.outcomes.again(cl.context.session, known, OPENING_S)
 
     @shielded
     async def missed(self, session: Any) -> None:
         """Send a page what a cut connection made it miss."""
-        await self.outcomes.again(session)
+        self.outcomes.again(session)
 
     # ---- talking
 
@@ -261,11 +255,8 @@ class Chat:
         """Answer a message. Its text alone counts as said: what was attached is searched, never obeyed."""
         await mirror(dict(message.to_dict()))
         given = await asyncio.to_thread(given_files, message)
-        if given and not message.content.strip():
-            # Else a chat that begins with a file would have no name.
-            thread = cl.context.session.thread_id
-            if not await self.history.thread_name(thread):
-                await self._name(thread, plain_name(given[0].name))
+        if given and not message.content.strip() and not await self.history.thread_name(cl.context.session.thread_id):
+            await self._name(cl.context.session.thread_id, plain_name(given[0].name))  # else it would have none
 
         async def hear(conversation: Conversation) -> None:
             taken = await self.team.take_files(given, conversation.state.scope.files) if given else UploadResult()
@@ -298,17 +289,20 @@ class Chat:
         except ValidationError as error:
             log.warning("an edit of a card can't be read: %s", error)
             return frame_words()("edit_unread")
-        refusals: list[str] = []
-        await self._conversed(lambda conversation: conversation.on_card(edit), refusals)
-        return " ".join(refusals)
+        refused = ""
 
-    async def _conversed(
-        self, talk: Callable[[Conversation], Awaitable[None]], refusals: list[str] | None = None
-    ) -> None:
-        """Draw what the conversation does; how the talk stands is kept whatever happens.
+        async def change(conversation: Conversation) -> None:
+            nonlocal refused
+            try:
+                await conversation.on_card(edit)
+            except DossierError as error:
+                refused = conversation.words.said(error.notice)
 
-        `refusals` takes what could not be done, which else is drawn, too.
-        """
+        await self._conversed(change)
+        return refused
+
+    async def _conversed(self, talk: Callable[[Conversation], Awaitable[None]]) -> None:
+        """Draw what the conversation does; how the talk stands is kept whatever happens."""
         session, owner = cl.context.session, self.owner
         self.site.allowance.take(f"user {owner}", ASKING)
         # One message of a chat at a time, from whichever tab: the phrase sent twice must find a run at the second.
@@ -320,9 +314,6 @@ class Chat:
             renderer = Renderer(self.history, before.cards)
 
             async def show(effect: Effect) -> None:
-                if isinstance(effect, Refuse) and refusals is not None:
-                    refusals.append(effect.text)
-                    return
                 if isinstance(effect, Started):
                     self.outcomes.watch(effect.job, session.thread_id, session.user)
                 renderer.words = conversation.words

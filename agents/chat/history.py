@@ -37,7 +37,7 @@ SELECT name FROM threads WHERE id != :id AND (name = :name OR name LIKE :more)
 AND "userId" IS COALESCE(:user, (SELECT "userId" FROM threads WHERE id = :id))
 """
 _OWNER = """
-SELECT e."objectKey" AS key, e.mime, e.name, t."userIdentifier" AS owner
+SELECT e."objectKey" AS key, e.name, t."userIdentifier" AS owner
 FROM elements e JOIN threads t ON t.id = e."threadId" WHERE e.id = :id
 """
 
@@ -60,7 +60,6 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         path.parent.mkdir(parents=True, exist_ok=True)
         super().__init__(f"sqlite+aiosqlite:///{path}", storage_provider=uploads)
         self._write = asyncio.Lock()
-        self._tickets: dict[str, int] = {}
         self._deleted: set[str] = set()
         self.on_deleted: Callable[[str, str, str | None], Awaitable[None]] | None = None
         """Told of a chat that was deleted: its id, whose it was, and how its talk stood."""
@@ -75,28 +74,20 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
     # ---- writing, in order
 
     async def create_step(self, step_dict: StepDict) -> None:
-        """Keep a step; of versions that were written at the same time the newest stays."""
-        if step_dict["threadId"] in self._deleted:
-            return
-        step_id = step_dict["id"]
-        ticket = self._tickets[step_id] = self._tickets.get(step_id, 0) + 1
+        """Keep a step; versions of one are written in the order in which they came."""
         async with self._write:
-            if self._tickets.get(step_id) != ticket:
-                return
-            await super().create_step(step_dict)
-            # Not while a newer version waits: without its ticket it would take itself for outdated.
-            if self._tickets.get(step_id) == ticket:
-                del self._tickets[step_id]
+            if step_dict["threadId"] not in self._deleted:
+                await super().create_step(step_dict)
 
     async def update_step(self, step_dict: StepDict) -> None:
         await self.create_step(step_dict)
 
     async def create_element(self, element: Element) -> None:
         """Keep an element; never by fetching an address, which the stock layer would do from the server."""
-        if (element.url and not element.path and not element.content) or element.thread_id in self._deleted:
-            return
+        fetched = element.url and not element.path and not element.content
         async with self._write:  # one file in memory at a time, however many a message brings
-            await super().create_element(element)
+            if not fetched and element.thread_id not in self._deleted:
+                await super().create_element(element)
 
     async def execute_sql(self, query: str, parameters: dict[str, Any]) -> Any:
         """Run a statement, which goes to its thread and back once; the stock layer goes six times for each of them.
@@ -214,7 +205,7 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         return await self._element(row) if row else None
 
     async def element_owner(self, element_id: str) -> Row:
-        """Say where a kept file lies and whose it is: key, mime, name, owner."""
+        """Say where a kept file lies and whose it is: key, name, owner."""
         return await self._row(_OWNER, id=element_id)
 
     async def list_threads(self, pagination: Pagination, filters: ThreadFilter) -> PaginatedResponse[ThreadDict]:

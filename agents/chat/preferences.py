@@ -7,15 +7,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TypeVar, get_args
 
-from pydantic import Field
-
 from agents.chat.commands import Edit, patterns
 from agents.chat.texts import ChatTexts
 from agents.contracts.contract import DEFAULT_MINUTES, Brief, Contract
 from agents.contracts.frozen import Frozen, Mode, Role
 from agents.contracts.sources import Place
 from agents.core.errors import BadRequest
-from agents.research.scoping.authorization import minutes_of
 from agents.research.scoping.turn import ScopingState
 
 USUAL = "Default"  # what an entry of the dialog shows while nothing is set
@@ -30,9 +27,9 @@ ROLES: tuple[Role, ...] = tuple(role for role in get_args(Role) if role != "exec
 class Preferences(Frozen):
     """One user's settings; what is not set leaves things as they are."""
 
+    entries: Mapping[str, str] = {}  # of the dialog, as they were given
     time_given: bool = False
-    minutes: float | None = Field(default=DEFAULT_MINUTES, gt=0, le=1440)
-    """None is no limit; counts only where `time_given`."""
+    minutes: float | None = DEFAULT_MINUTES  # None is no limit; counts only where `time_given`
     mode: Mode | None = None
     language: str | None = None  # BCP 47 tag; None writes in the language of the question
     exclude_domains: tuple[str, ...] = ()
@@ -48,41 +45,17 @@ class Preferences(Frozen):
 
     @classmethod
     def read(cls, given: Mapping[str, object]) -> "Preferences":
-        """Read what the dialog gives; the browser may send anything, and a `BadRequest` says which entry can't be read."""
-        texts = {name: value.strip() for name, value in given.items() if isinstance(value, str)}
-        said = {name: "" if text == USUAL else text for name, text in texts.items()}
-        time, mode, place = (said.get(name, "") for name in ("time", "depth", "places"))
-        language, languages = said.get("language", "").casefold(), patterns().languages
-        for text, known, refusal in (
-            (mode, get_args(Mode), "“{given}” is no depth. Nothing was changed."),
-            (language, languages, "“{given}” is no language I know. Nothing was changed."),
-            (place, PLACES, "“{given}” is no place to search. Nothing was changed."),
-        ):
-            if text and text not in known:
-                raise BadRequest(refusal, given=text[:40])
-        asked = minutes_of(time.removesuffix("minutes")) if time and time not in TIMES else DEFAULT_MINUTES
-        minutes = TIMES.get(time, asked)
+        """Read what the dialog gives. What it does not offer sets nothing; a `BadRequest` says what is no domain."""
+        said = {name: one.strip() for name, one in given.items() if isinstance(one, str) and one not in {"", USUAL}}
+        time, place = said.get("time", ""), PLACES.get(said.get("places", ""))
+        modes: dict[str | None, Mode] = {"deep": "deep", "standard": "standard"}
         return cls(
-            time_given=bool(time), minutes=minutes, mode="deep" if mode == "deep" else "standard" if mode else None,
-            language=languages[language] if language else None, exclude_domains=_domains(said.get("exclude", "")),
-            places=(PLACES[place],) if place else (),
+            entries=said, time_given=time in TIMES, minutes=TIMES.get(time, DEFAULT_MINUTES),
+            mode=modes.get(said.get("depth")), language=patterns().languages.get(said.get("language", "").casefold()),
+            exclude_domains=_domains(said.get("exclude", "")), places=(place,) if place else (),
             models=tuple((role, name) for role in ROLES if (name := said.get(f"model_{role}"))),
             memory=said.get("memory") != NO_MEMORY,
         )  # fmt: skip
-
-    @property
-    def shown(self) -> dict[str, str]:
-        """The entries of the dialog as they stand."""
-        times = {minutes: name for name, minutes in TIMES.items()}
-        return {
-            "time": times.get(self.minutes, USUAL) if self.time_given else USUAL,
-            "depth": self.mode or USUAL,
-            "language": ChatTexts("en").language_name(self.language) if self.language else USUAL,
-            "exclude": ", ".join(self.exclude_domains),
-            "memory": USUAL if self.memory else NO_MEMORY,
-            "places": next((name for name, place in PLACES.items() if (place,) == self.places), USUAL),
-            **{f"model_{role}": name for role, name in self.models},
-        }
 
 
 def _domains(text: str) -> tuple[str, ...]:

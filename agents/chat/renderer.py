@@ -194,7 +194,6 @@ log = logging.getLogger(__name__)
 
 OPENING_S = 1.0  # seconds after which a page that opens a chat has surely been sent it
 ENDING_S = 20.0  # seconds that a stopped run gets to come to its end
-Shown = tuple[list[StepDict], list[CustomElement]]  # what an outcome puts into the chat: steps, and elements
 
 
 class Outcomes:
@@ -256,9 +255,9 @@ class Outcomes:
         if self._watching:
             await asyncio.wait(set(self._watching), timeout=timeout_s)
 
-    async def show(self, job: Job, user: Any) -> Shown:
+    async def show(self, job: Job, user: Any) -> None:
         """Keep the outcome in the history and send it to the open tabs; doing it again changes nothing."""
-        steps, elements = shown = await self._outcome(job)
+        steps, elements = outcome(job, job.report or (await self.jobs.report(job.id) if job.status == "done" else None))
         # Chainlit's data layer asks the context whether a browser has spoken yet: here there is none.
         init_http_context(thread_id=job.thread_id, user=user)
         for step in steps:
@@ -266,46 +265,31 @@ class Outcomes:
         for element in elements:
             await self.history.create_element(element)
         for tab in tabs(job.owner, job.thread_id):
-            await _send(tab, shown)
-        return shown
+            # Elements first: a report's text must not be seen before the card that takes its place.
+            for element in elements:
+                await tab.emit("element", element.to_dict())
+            for step in steps:
+                await tab.emit("new_message", step)
 
-    async def _outcome(self, job: Job) -> Shown:
-        return outcome(job, job.report or (await self.jobs.report(job.id) if job.status == "done" else None))
+    def again(self, tab: Any, known: Collection[str] = (), delay_s: float = 0.0) -> None:
+        """Show the outcomes of a chat once more, but for messages that a tab has: what it missed, or no history holds.
 
-    async def _over(self, thread_id: str, owner: str, known: Collection[str]) -> list[Job]:
-        """List the runs of a chat that ended, but for those whose outcome is known."""
-        jobs = [job for job in await self.jobs.in_thread(thread_id) if job.owner == owner]
-        return [job for job in jobs if job.over and _name(job, "report") not in known]
-
-    async def show_missing(self, thread_id: str, user: Any, known: Collection[str]) -> Shown:
-        """Show the outcomes of a chat that its history does not hold yet: the process ended in between."""
-        shown = [await self.show(job, user) for job in await self._over(thread_id, who(user), known)]
-        return [step for steps, _ in shown for step in steps], [one for _, elements in shown for one in elements]
-
-    async def again(self, tab: Any, known: Collection[str] = (), delay_s: float = 0.0) -> None:
-        """Send the outcomes of a chat to one tab once more, but for messages that it has."""
-        await asyncio.sleep(delay_s)
-        for job in await self._over(tab.thread_id, who(tab.user), known):
-            await _send(tab, await self._outcome(job))
-
-    def again_soon(self, tab: Any, known: Collection[str]) -> None:
-        """Send once more what ended while a page was being opened.
-
-        Chainlit reads a chat, and a little later puts it in the place of all that the page has been sent in between.
+        Chainlit reads a chat, and a little later puts it in the place of all that the page has been sent in between: a
+        page that opens one is shown them in a moment.
         """
-        self._aside(self.again(tab, known, OPENING_S), "again")
+
+        async def shown() -> None:
+            await asyncio.sleep(delay_s)
+            jobs = [job for job in await self.jobs.in_thread(tab.thread_id) if job.owner == who(tab.user) and job.over]
+            for job in jobs:
+                if _name(job, "report") not in known:
+                    await self.show(job, tab.user)
+
+        self._aside(shown(), "again")
 
 
-async def _send(tab: Any, shown: Shown) -> None:
-    """Send to one tab, elements first: a report's text must not be seen before the card that takes its place."""
-    for element in shown[1]:
-        await tab.emit("element", element.to_dict())
-    for step in shown[0]:
-        await tab.emit("new_message", step)
-
-
-def outcome(job: Job, document: ReportDocument | None) -> Shown:
-    """Make the messages that show how a run ended."""
+def outcome(job: Job, document: ReportDocument | None) -> tuple[list[StepDict], list[CustomElement]]:
+    """Make the messages and elements that show how a run ended."""
     elements, report, name = [], _name(job, "report"), _name(job, "report-element")
     if document is not None:
         # The Markdown stays the message's text: for copying, for searching the history, and for when the element

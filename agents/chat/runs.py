@@ -48,36 +48,22 @@ MOST, RAISED = 24, 3
 LISTED = 6  # facts that are listed of a topic
 
 
-# ---- how it goes
-
-
-_DOING = frozenset(("searching", "reading", "writing", "retrying"))
-
-
 def progress_line(job: Job, words: ChatTexts) -> str:
-    """Say how a run is going: parts, sources, money, and what it waits for longest."""
+    """Say how a run is going: parts, sources, money, and what it does or waits for now."""
     view = live_tree(job)
     leaves, spent = view.leaves, words.money(view.usage.cost_usd)
     # The server tells in English what is done now; elsewhere the stage has to do.
-    now = view.now if words.language == "en" else words.said(STAGES[view.stage]) if view.now else ""
+    now = view.now if words.language == "en" else words.said(STAGES[view.stage])
+    if view.status == "blocked":
+        now = words.said(view.note)
+    elif job.run.steering.finishing(ROOT):
+        now = words("writing_now")
     if not leaves:
-        so_far = words("so_far", clock=minutes_and_seconds(view.seconds), money=spent)
-        return f"{now or words('just_started')} {so_far}"
+        return f"{now} {words('so_far', clock=minutes_and_seconds(view.seconds), money=spent)}".strip()
     delivered = sum(1 for leaf in leaves if leaf.state in DELIVERED)
     empty = words("empty_pages", empty=view.usage.empty, pages=view.usage.pages) if view.usage.empty else ""
     parts, sources = words.counted(len(leaves), "part"), words.counted(view.usage.sources, "source")
-    line = words("delivered", delivered=delivered, parts=parts, sources=sources, empty=empty, money=spent)
-    if view.status == "blocked":
-        return f"{line} {words.said(view.note)}"
-    if job.run.steering.finishing(ROOT):
-        return f"{line} {words('writing_now')}"
-    at_work = [leaf for leaf in leaves if leaf.state in _DOING]
-    if not at_work:
-        return f"{line} {now}"
-    slowest = max(at_work, key=lambda each: each.seconds)
-    name = f"{slowest.n} “{slowest.title}”".strip()
-    doing = f"{words(slowest.state)} {words.said(slowest.said)}".strip()
-    return f"{line} {words('slowest', name=name, doing=doing)}"
+    return f"{words('delivered', delivered=delivered, parts=parts, sources=sources, empty=empty, money=spent)} {now}"
 
 
 def broken_line(view: TreeView, words: ChatTexts) -> str:
@@ -138,14 +124,14 @@ class RunTalk(Drafting):
         names = {"finish": "part_finishes", "retry": "part_again", "drop": "part_dropped", "stop": "part_stopped"}
         if order.op not in {"finish", "stop", "drop", "retry"} or not order.number:
             self._wider("wider_parts")
-        known = {row.n: row for row in live_tree(job).nodes if row.n}
+        words, known = self.words, {row.n: row for row in live_tree(job).nodes if row.n}
         if (row := known.get(order.number)) is None:
             raise self.no("no_part_here", number=order.number, known=", ".join(known))
         change, shown = steer(self.team.jobs, job, row, order.op), {"number": row.n, "title": row.title}
         if change is None:
             already = "part_not_failed" if order.op == "retry" else "part_is_already"
-            raise self.no(already, **shown, state=self.words(f"is_{row.state}"))
-        found = {"facts": self.words.counted(row.facts, "fact"), "sources": self.words.counted(row.sources, "source")}
+            raise self.no(already, **shown, state=words(f"is_{row.state}"))
+        found = {"facts": words.counted(row.facts, "fact"), "sources": words.counted(row.sources, "source")}
         clock = minutes_and_seconds(change.seconds)
         await self.say(names[order.op], **shown, **found, change=change.number, clock=clock)
 

@@ -130,7 +130,10 @@ class Said(str):
     values: Mapping[str, object]
 
     def __new__(cls, form: str = "", /, **values: object) -> Self:
-        said = super().__new__(cls, filled(form, values) if values else form)
+        text = filled(form, values) if values else form
+        if more := str(values.get("more", "")).rstrip("."):  # follows the sentence
+            text = f"{text.rstrip('.')}: {more}{'' if more.endswith('?') else '.'}"
+        said = super().__new__(cls, text)
         said.form, said.values = form, values
         return said
 

@@ -465,7 +465,7 @@ parts.ResearchRun =
           pending.current = 0;
           spokenAt.current = Date.now();
           const f = latest.current[0];
-          setSaid(f ? told(f) : '');
+          setSaid(f ? told(f.said) : '');
         }, hold);
         return undefined;
       }, [top]);
@@ -509,10 +509,10 @@ parts.ResearchRun =
             onScroll={(e) => setAtTop(e.currentTarget.scrollTop < 8)}
           >
             {shown.length ? (
-              shown.filter(told).map((f) => (
+              shown.filter((f) => told(f.said)).map((f) => (
                 <li key={f.key}>
                   <time>{clock(f.seconds)}</time>
-                  <span dir="auto">{told(f)}</span>
+                  <span dir="auto">{told(f.said)}</span>
                 </li>
               ))
             ) : (
@@ -677,7 +677,7 @@ parts.ResearchRun =
 
     /** What it is at; where it rests, what the note below does not say. */
     const at = (job) => {
-      const text = told(job.feed.find(told) || { text: job.now });
+      const text = told(job.feed.find((f) => told(f.said))?.said ?? job.now);
       return text
         .replace((rest(job) || [''])[0], '')
         .replaceAll('`', '')

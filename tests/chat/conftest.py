@@ -12,7 +12,8 @@ import pytest
 
 from agents.api.serve import app_root
 from agents.chat.conversation import Conversation
-from agents.chat.state import ChatState
+from agents.chat.state import ChatState, Refuse
+from agents.core.errors import DossierError
 from agents.core.prompts import load as load_prompts
 from agents.core.settings import Settings
 from agents.jobs.blob_store import BlobStore
@@ -113,7 +114,10 @@ class Talker:
         from agents.chat.drafting_talk import CardEdit
 
         self.acts = []
-        await self.conversation.on_card(CardEdit(**edit))
+        try:
+            await self.conversation.on_card(CardEdit(**edit))
+        except DossierError as error:
+            self.acts.append(Refuse(self.conversation.words.said(error.notice)))
         return self.acts
 
     @property

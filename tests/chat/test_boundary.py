@@ -136,7 +136,10 @@ async def test_an_outcome_that_was_missed_is_added_when_the_chat_is_opened(chat)
     thread = await chat.history.get_thread(page.session.thread_id)
     await chat.resume(thread)
 
-    assert any("## References" in step["output"] for step in thread["steps"])
+    await until(lambda: any("## References" in text for text in later.texts()))
+    await chat.outcomes.close()
+    kept = await chat.history.get_thread(page.session.thread_id)
+    assert any("## References" in step["output"] for step in kept["steps"])
 
 
 async def test_stopping_says_what_is_kept(held_chat):

@@ -168,7 +168,6 @@ PARTS = [
     ("réessaie la branche 2", Part(op="retry", number="2")), ("detén la rama 2", Part(op="stop", number="2")),
     ("termine la branche 2 maintenant", Part(op="finish", number="2")),
     ("descarta la rama 2", Part(op="drop", number="2")), ("prueba otra vez la rama 2", Part(op="retry", number="2")),
-    ("remove the second part", Part(op="drop", number="2")), ("drop the last part", Part(op="drop", number="last")),
     ("move part 3 up", Part(op="up", number="3")),
     ("rename branch 1 to “Closures by winter”", Part(op="rename", number="1", text="Closures by winter")),
     ("add a branch: What did the tickets cost?", Part(op="add", text="What did the tickets cost?")),

@@ -621,8 +621,7 @@ async def test_an_edit_on_the_card_takes_the_place_of_the_card(talker):
         ({"op": "drop", "place": (3,)}, "There is no question 4"),
         ({"op": "drop", "place": (0,)}, "That is the only question"),
         ({"op": "rename", "place": (0, 0), "text": "  "}, "needs words"),
-        ({"op": "up", "place": (0, 0)}, "is the first already"),
-        ({"op": "add", "place": (0, 0), "text": "x"}, "is not divided further"),
+        ({"op": "up", "place": (0, 0)}, "can't be moved further"),
         ({"op": "say", "text": "make me a sandwich"}, "I can't read"),
         ({"op": "say", "text": "0 minutes"}, "minutes"),
         ({"op": "undo"}, "no earlier draft"),
@@ -681,8 +680,8 @@ async def test_a_question_about_the_run_is_answered_from_its_events(held, text):
     (act,) = await held(text)
 
     assert isinstance(act, Say)
-    in_german = "0 von 3 Teilen fertig, 0 Quellen gelesen, nichts ausgegeben. Am langsamsten: "
-    in_english = "0 of 3 parts have delivered, 0 sources read, nothing spent. Slowest: "
+    in_german = "0 von 3 Teilen fertig, 0 Quellen gelesen, nichts ausgegeben. "
+    in_english = "0 of 3 parts have delivered, 0 sources read, nothing spent. "
     assert act.text.startswith(in_german if text.startswith("Wie") else in_english)
 
 

@@ -62,6 +62,10 @@ def test_a_new_branch_is_a_leaf_that_can_run():
     assert (new.questions, new.searches) == (("Harbour dues",), ("Harbour dues",))
 
 
+def test_a_new_part_for_one_that_is_not_divided_stands_beside_it():
+    assert titles(edited("add", 0, 1, 0, text="Harbour dues")[0][0])[1:4] == ["Fuel", "Crew", "Harbour dues"]
+
+
 def test_branches_change_places():
     assert titles(edited("down", 0, 0)[0][0]) == ["Fuel", "Crew", "Closures", "Passengers"]
     assert titles(edited("up", 0, 1, 1)[0][0]) == ["Closures", "Crew", "Fuel", "Passengers"]
@@ -74,8 +78,8 @@ def test_branches_change_places():
         (("drop", 5, 0), "no part"),
         (("drop", 0, 9), "no part"),
         (("drop", 0, 0, 0), "no part"),
-        (("up", 0, 0), "first already"),
-        (("down", 0, 2), "last already"),
+        (("up", 0, 0), "can't be moved further"),
+        (("down", 0, 2), "can't be moved further"),
         (("add", 0, 0), "needs words"),
     ],
 )

@@ -47,18 +47,18 @@ test('the feed is newest first and does not grow without bound', () => {
     {
       ...tree(),
       feed: [
-        { seconds: 1, text: 'a' },
-        { seconds: 2, text: 'b' },
+        { seconds: 1, said: 'a' },
+        { seconds: 2, said: { text: 'b' } },
       ],
     },
     1,
   );
   assert.deepEqual(
-    state.feed.map((line) => line.text),
-    ['b', 'a'],
+    state.feed.map((line) => line.said),
+    [{ text: 'b' }, 'a'],
   );
-  for (let seq = 6; seq < 600; seq += 1) run.takeEvent(state, { seq, seconds: seq, feed_text: `line ${seq}` }, 2);
-  assert.equal(state.feed[0].text, 'line 599');
+  for (let seq = 6; seq < 600; seq += 1) run.takeEvent(state, { seq, seconds: seq, feed: `line ${seq}` }, 2);
+  assert.equal(state.feed[0].said, 'line 599');
   assert.equal(state.feed.length, 400);
 });
 

@@ -119,7 +119,7 @@ async def test_a_caller_who_waits_for_the_end_is_told_and_does_not_wait_for_a_ke
         view = Tree(job.run.events).view()
         assert (view.status, view.blocked_reason) == ("blocked", "awaiting_key")
         assert NOTICE in view.note
-        assert NOTICE in view.feed[-1].text
+        assert NOTICE in view.feed[-1].said
         assert NOTICE in progress_line(job, ChatTexts())
 
 

@@ -178,7 +178,7 @@ def test_every_event_a_reader_should_hear_of_is_in_the_feed():
             (1.1, JobChanged(status="done", stage="completed")),
         )
     )
-    assert [line.text for line in tree.view().feed] == [
+    assert [line.said for line in tree.view().feed] == [
         "Planning.",
         "Searching for 1 “Costs”: what it cost.",
         "Searched for 1 “Costs”: 1 document.",
@@ -219,8 +219,8 @@ def test_every_line_of_the_feed_has_a_sentence_in_the_other_languages_of_the_pag
     feed = tree.view().feed
 
     assert len(feed) == len(get_args(Stage)) + len(states) - 1 + 13
-    assert {line.form for line in feed if f"'{line.form}'" not in words} == set()
-    told = [line.text for line in feed if line.text.startswith("Round")]
+    assert {line.said.form for line in feed if f"'{line.said.form}'" not in words} == set()
+    told = [line.said for line in feed if line.said.startswith("Round")]
     assert told == [
         "Round 1: 40 % of what is asked is answered by enough sources; now What of gulls.",
         "Round 1: 40 % of what is asked is answered by enough sources; it was the last.",
@@ -231,7 +231,7 @@ def test_the_feed_does_not_grow_for_ever():
     notes = [(float(n), Noted(text=f"note {n}")) for n in range(1, 100)]
     feed = Tree(numbered(START, *notes)).view().feed
     assert len(feed) == 40
-    assert feed[-1].text == "note 99"
+    assert feed[-1].said == "note 99"
 
 
 def test_folding_in_two_parts_is_folding_at_once():
@@ -298,7 +298,7 @@ def test_a_part_whose_question_the_report_leaves_open_is_not_done():
     changed = tree.take(Numbered(seq=9, seconds=2.0, key="k9", event=written))
 
     assert "job/0/0" in changed, "who watches is told of the row"
-    assert {row.title: (row.state, row.doing) for row in tree.view().leaves} == {
+    assert {row.title: (row.state, row.said) for row in tree.view().leaves} == {
         "Costs": ("partial", "kept 5 facts"),
         "Uses": ("done", ""),
     }
