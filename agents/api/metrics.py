@@ -133,9 +133,9 @@ class _Watched:
 
         match event:
             case events.JobChanged():
-                said = {"status": event.status, "stage": event.stage, "note": event.note}
+                said: dict[str, object] = {"status": event.status, "stage": event.stage, "note": event.note}
                 spent = {"user": self.job.owner, "cost_usd": budget.spent.cost_usd, "tokens": budget.spent.tokens}
-                say("phase", "job", **said, **(spent if event.status in OVER else {}))
+                say("phase", "job", None, **said, **(spent if event.status in OVER else {}))
                 self._moved(event.status, numbered.seconds)
             case events.RoleAsked():
                 meter.asked(self.job.owner, event.role, event.model, event.usage)

@@ -175,7 +175,7 @@ async def replay(store: "Store", row: "StoredJob") -> None:
     for numbered in await store.events(row.id):
         tree.take(numbered)
         if tree.line:
-            say(told(tree, tree.line.text))
+            say(told(tree, tree.line))
 
 
 @command(app, opened_store)
