@@ -191,7 +191,6 @@ export const WORDS = {
     Language: 'Sprache',
     Models: 'Modelle',
     'Your files': 'Ihre Dateien',
-    'from your settings': 'aus Ihren Einstellungen',
     '{n} min': '{n} Min.',
     'up to {n}': 'bis {n}',
     Memory: 'Gedächtnis',

@@ -13,7 +13,6 @@ import math
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Annotated
 from weakref import WeakValueDictionary
 
@@ -177,32 +176,26 @@ def cost_of(method: str, path: str) -> int:
 log = logging.getLogger(__name__)
 
 
-@dataclass
-class WebReach:
-    """Whether keyless web search can be reached, tried when the server starts."""
-
-    own: int = 0  # documents in the user's library, once they were counted
-    tell: Callable[[str], None] = field(default=lambda _lines: None)
-    """Is given what the server is set up with, and what leaves this computer, once that is known."""
-
-    async def ask(self, team: Team) -> None:
-        """Try once; whatever goes wrong only means that nothing is known."""
-        try:
-            if (found := await team.probe()) is not None:
-                state = "reachable" if found.reachable else f"not reachable: {found.reason}"
-                log.info("keyless web search (%s) is %s", found.host, state)
-        except Exception:
-            log.exception("web search could not be tried")
-        said = about(team)
-        servers = await asyncio.to_thread(find_servers, besides=team.settings.port) if said.offline else ()
-        self.tell("\n".join(f"  {line}" for line in (*said.lines, *(one.line for one in servers))))
+async def try_web(team: Team, tell: Callable[[str], None]) -> None:
+    """Try whether keyless web search can be reached; then tell what the server is set up with, and what leaves it."""
+    try:
+        if (found := await team.probe()) is not None:
+            state = "reachable" if found.reachable else f"not reachable: {found.reason}"
+            log.info("keyless web search (%s) is %s", found.host, state)
+    except Exception:  # nothing is known then
+        log.exception("web search could not be tried")
+    said = about(team)
+    servers = await asyncio.to_thread(find_servers, besides=team.settings.port) if said.offline else ()
+    tell("\n".join(f"  {line}" for line in (*said.lines, *(one.line for one in servers))))
 
 
 class Site:
     """What the chat and the routes share."""
 
     def __init__(self, settings: Settings, team: Team) -> None:
-        self.settings, self.team, self.reach, self.meter = settings, team, WebReach(), Meter()
+        self.settings, self.team, self.meter = settings, team, Meter()
+        self.own_documents = 0  # in the user's library, once they were counted
+        self.tell: Callable[[str], None] = lambda _: None  # is told how the server is set up, once that is known
         self.allowance = RateLimit(settings.most_requests)  # what each user and each address may ask
         self.chats = settings.data_dir / "chat.db"
         self._starting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()

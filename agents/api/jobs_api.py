@@ -183,45 +183,37 @@ def as_row(row: reports.JobSummary) -> dict[str, object]:
 def running_phase(job: Job) -> reports.PhaseState:
     """Fold `phase_state` from the rounds told so far."""
     run, history = job.run, defaultdict[str, list[LoopDecision]](list)
+    asks, tried = dict[str, str](), list[tuple[str, RetryEntry]]()  # what each branch asks; attempts, with their branch
     for event in (numbered.event for numbered in run.events):
-        if isinstance(event, RoundEnded):
-            history[event.node].append(event.record.decision)
+        match event:
+            case RoundEnded():
+                history[event.node].append(event.record.decision)
+            case NodeChanged(state="queued", role="leaf"):
+                asks[place(event.node)] = event.doing
+            case SearchDone() if asked := asks.get(place(event.node)):
+                status: RetryStatus = "pending" if event.failed else "complete"
+                tried.append((event.node, RetryEntry(key=asked, attempts=bool(event.failed), status=status)))
+            case SourceRejected(page="empty"):
+                tried.append((event.node, RetryEntry(key=event.url, attempts=1, status="pending")))
     budget = reports.TimeBudget(
         total_minutes=None if run.total_s is None else run.total_s / 60,
         synthesis_reserve_minutes=round(run.reserve_s / 60, 3),
         started_at=job.created,
     )
 
-    def state(node: str, retries_of: str) -> reports.ResearchState:
+    def state(node: str, above: str) -> reports.ResearchState:
         decisions = tuple(history.get(node, ()))
+        entries = [entry for at, entry in tried if f"{at}/".startswith(f"{above}/")]
         return reports.ResearchState(
             time_budget=budget,
             iteration=reports.Iteration(current=len(decisions), max=job.contract.caps.rounds if job.contract else 0),
-            retry_tracking=_running_retries(job, retries_of),
+            retry_tracking=reports.RetryTracking.of(entries),
             gap_analysis=reports.GapAnalysis(loop_decision=decisions[-1] if decisions else None, history=decisions),
         )
 
     nodes = tuple(reports.NodePhase(node=node, research=state(node, node)) for node in history)
     roots = tuple(one for one in nodes if one.node.count("/") == 1)
     return reports.PhaseState(research=state("job/0", "job"), nodes=nodes, queries=roots if len(roots) > 1 else ())
-
-
-def _running_retries(job: Job, above: str) -> reports.RetryTracking:
-    """Fold the attempts at sub-questions and addresses below a node from what was told so far: those of which one failed."""
-    entries, asks = list[RetryEntry](), dict[str, str]()
-    for event in (numbered.event for numbered in job.run.events):
-        here = f"{getattr(event, 'node', '')}/".startswith(f"{above}/")
-        match event:
-            case NodeChanged(state="queued", role="leaf"):
-                asks[place(event.node)] = event.doing
-            case SearchDone() if here and (asked := asks.get(place(event.node))):
-                status: RetryStatus = "pending" if event.failed else "complete"
-                entries.append(RetryEntry(key=asked, attempts=bool(event.failed), status=status))
-            case SourceRejected(page="empty") if here:
-                entries.append(RetryEntry(key=event.url, attempts=1, status="pending"))
-            case _:
-                pass
-    return reports.RetryTracking.of(entries)
 
 
 @jobs_api.delete("/research/jobs")

@@ -40,7 +40,7 @@ async def healthz() -> dict[str, str]:
 @meta.get("/research/about")
 async def configuration(owner: Owner, site: Here) -> dict[str, object]:
     """Say which engine answers, which documents are searched, and what leaves this computer."""
-    return about(site.team, site.reach.own).model_dump()
+    return about(site.team, site.own_documents).model_dump()
 
 
 @meta.get("/metrics", responses=kinds("text/plain"), response_class=Response)

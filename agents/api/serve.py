@@ -190,7 +190,7 @@ def serve(settings: Settings) -> None:
     load_module(config.run.module_name)
     gc.freeze()  # what is loaded now stays until the end: no chat waits for the collector to go through it
     print(banner(settings), flush=True)
-    site.reach.tell = functools.partial(print, flush=True)
+    site.tell = functools.partial(print, flush=True)
 
     class Server(uvicorn.Server):
         async def main_loop(self) -> None:

@@ -16,10 +16,8 @@ from agents.chat.state import Button, Say, ShowContract, Stage
 from agents.chat.texts import ChatTexts
 from agents.contracts.contract import Contract, ForecastLine, Query
 from agents.contracts.plan import Leaf, Node
-from agents.contracts.report import ReportDocument
 from agents.contracts.sources import CorpusSurvey, OwnFile
 from agents.core.errors import BadRequest
-from agents.core.paths import public
 from agents.core.role import shown_name
 from agents.core.time_policy import synthesis_reserve_s
 from agents.jobs.job import Job
@@ -249,8 +247,6 @@ def contract_card(shown: ShowContract, words: ChatTexts) -> Props:
         "models": [shown_name(name) for name in contract.models], "retrievers": list(searched(contract, words)),
         "memory": brief.memory is not None,
         "files": [{"name": file.name, "note": note_of(file, words)} for file in brief.files],
-        # What comes from the user's settings: `time`, `depth`, `language`, `exclude`, `places`, `models`.
-        "preset": list(shown.scope.preset),
         # Said only where nothing but the samples is searched.
         "sample": words("sample_line") if set(contract.retrievers) == {SAMPLE_NAME} else None,
     }  # fmt: skip
@@ -310,16 +306,3 @@ def scope_line(scope: ScopingState, words: ChatTexts) -> str:
     if len(scope.queries) == 1:
         return words("scope_broad")
     return words("scope_broad_some", numbers=", ".join(str(number) for number in too_broad))
-
-
-def contract_line(changed: tuple[str, ...], words: ChatTexts) -> str:
-    """Say which words start the work, and what changed since the last draft."""
-    line = words("phrase_line")
-    return f"{words('changed', changes='; '.join(escape_text(one) for one in changed))}\n\n{line}" if changed else line
-
-
-def downloads(document: ReportDocument) -> str:
-    """Link to the report as files."""
-    base = public(f"/research/jobs/{document.job_id}/report")
-    files = {"PDF": "pdf", "Word": "docx", "HTML": "html", "Markdown": "md", "JSON": "json"}
-    return "Download: " + " · ".join(f"[{name}]({base}.{ending})" for name, ending in files.items())

@@ -21,7 +21,7 @@ from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 from pydantic import ValidationError
 
-from agents.api.app_state import ASKING, Site, asked_web
+from agents.api.app_state import ASKING, Site, asked_web, try_web
 from agents.api.reports import forget_texts, given_to
 from agents.api.serve import REMOTE, is_the_key
 from agents.chat.answers import subjects
@@ -153,7 +153,7 @@ class Chat:
             if job.thread_id:
                 self.outcomes.watch(job, job.thread_id, await self.history.get_user(job.owner))
         # In the background: the first page must not wait for a network that may not be there.
-        looking = [self.site.reach.ask(self.team), *([] if self.team.sample else [self._surveyed()])]
+        looking = [try_web(self.team, self.site.tell), *([] if self.team.sample else [self._surveyed()])]
         self._background = [asyncio.create_task(work) for work in looking]
 
     async def _surveyed(self) -> None:
@@ -161,7 +161,7 @@ class Chat:
             self._survey = await self.team.context().survey("")
         except DossierError as error:
             log.warning("the library could not be looked through: %s", error)
-        self.site.reach.own = self._survey.total
+        self.site.own_documents = self._survey.total
 
     async def close(self) -> None:
         """Stop all runs, and let their chats know."""

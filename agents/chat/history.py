@@ -27,10 +27,14 @@ THREAD_NAME = 80  # characters of a thread's name in the side bar; Chainlit woul
 
 Row = dict[str, Any]  # one row as the database gives it
 
-_UPDATED = """COALESCE((SELECT MAX("createdAt") FROM steps s WHERE s."threadId" = t.id), t."createdAt")"""
-_MATCHES = """
-AND (lower(t.name) LIKE :q ESCAPE '\\' OR EXISTS(
-  SELECT 1 FROM steps s WHERE s."threadId" = t.id AND lower(s.output) LIKE :q ESCAPE '\\'))
+_LISTED = """
+WITH used AS (
+  SELECT t.*, COALESCE((SELECT MAX("createdAt") FROM steps s WHERE s."threadId" = t.id), t."createdAt") AS updated
+  FROM threads t WHERE t."userId" = :user AND (lower(t.name) LIKE :like ESCAPE '\\' OR :like = '%%' OR EXISTS(
+    SELECT 1 FROM steps s WHERE s."threadId" = t.id AND lower(s.output) LIKE :like ESCAPE '\\')))
+SELECT id, name, updated AS "createdAt", "userId", "userIdentifier", tags, metadata FROM used
+WHERE :after IS NULL OR (updated, id) < (SELECT updated, id FROM used WHERE id = :after)
+ORDER BY updated DESC, id DESC LIMIT :most
 """
 _NAMES = """
 SELECT name FROM threads WHERE id != :id AND (name = :name OR name LIKE :more)
@@ -151,12 +155,6 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         query = "UPDATE elements SET props = :props WHERE id = :id"
         await self.execute_sql(query, {"id": element_id, "props": json.dumps(props)})
 
-    async def reword(self, step_id: str, output: str) -> StepDict | None:
-        """Put another text in the place of a kept message's; None when there is no such message."""
-        await self.execute_sql("UPDATE steps SET output = :o WHERE id = :id", {"id": step_id, "o": output})
-        row = await self._row("SELECT * FROM steps WHERE id = :id", id=step_id)
-        return _step(row) if row else None
-
     # ---- how a talk stands, and what a user set
 
     async def talk(self, thread_id: str) -> str | None:
@@ -211,21 +209,15 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
     async def list_threads(self, pagination: Pagination, filters: ThreadFilter) -> PaginatedResponse[ThreadDict]:
         """List a user's threads, last used first; searches names and messages."""
         wanted = re.sub(r"([\\%_])", r"\\\1", (filters.search or "").lower())
-        sql = (
-            'SELECT t.id, t.name, t."createdAt", t."userId", t."userIdentifier", t.tags, t.metadata, '
-            f'{_UPDATED} AS updated FROM threads t WHERE t."userId" = :u'
-        )
-        values = {"u": filters.userId, "n": pagination.first + 1}
-        if filters.search:
-            sql, values["q"] = f"{sql} {_MATCHES}", f"%{wanted}%"
-        sql = f"SELECT * FROM ({sql})"
-        if pagination.cursor:
-            sql += f" WHERE (updated, id) < (SELECT {_UPDATED}, t.id FROM threads t WHERE t.id = :cur)"
-            values["cur"] = pagination.cursor
-        rows = await self.execute_sql(f"{sql} ORDER BY updated DESC, id DESC LIMIT :n", values) or []
+        values = {
+            "user": filters.userId,
+            "like": f"%{wanted}%",
+            "after": pagination.cursor,
+            "most": pagination.first + 1,
+        }
+        rows = await self.execute_sql(_LISTED, values) or []
         page = rows[: pagination.first]
         for row in page:
-            row["createdAt"] = row.pop("updated")
             row["metadata"], row["tags"] = _decoded(row["metadata"], {}), _decoded(row["tags"], None)
             row["steps"], row["elements"] = [], []
         start, end = (page[0]["id"], page[-1]["id"]) if page else (None, None)

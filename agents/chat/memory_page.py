@@ -1,16 +1,14 @@
 """`/memory`: what is known, as pages without a script: search it, open a quote in its context, forget for good."""
 
-from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Annotated, get_args
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Form, Query, Request, UploadFile
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
-from fastapi.routing import APIRoute
 from jinja2 import Environment, StrictUndefined
 
-from agents.api.app_state import Here, Owner, site_of
+from agents.api.app_state import Here, Owner
 from agents.api.error_responses import not_found
 from agents.api.mcp_server import Known
 from agents.api.reports import Quoted, quoted_data, quoted_page
@@ -20,7 +18,7 @@ from agents.contracts.fact import Day, Selection, Standing
 from agents.contracts.report import Quote
 from agents.core.errors import SourceError
 from agents.core.paths import public
-from agents.memory.knowledge import MemoryDown, imported, in_time
+from agents.memory.knowledge import imported, in_time
 from agents.report.escaping import is_safe
 from agents.report.html_export import STYLE
 from agents.report.references import reference_of
@@ -40,24 +38,7 @@ def _words(request: Request) -> ChatTexts:
 Words = Annotated[ChatTexts, Depends(_words)]
 
 
-class _AsPage(APIRoute):
-    """Says on a page, too, why nothing can be shown."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[None, None, Response]]:
-        shown = super().get_route_handler()
-
-        async def answered(request: Request) -> Response:
-            words = _words(request)
-            try:
-                off = site_of(request).team.memory is None
-                return _page(words, words("known_off"), status=501) if off else await shown(request)
-            except MemoryDown as error:
-                return _page(words, words.said(error.notice), status=502)
-
-        return answered
-
-
-memory_page = APIRouter(include_in_schema=False, route_class=_AsPage)
+memory_page = APIRouter(include_in_schema=False)
 
 
 @memory_page.get(PAGE)

@@ -72,31 +72,21 @@ def _domains(text: str) -> tuple[str, ...]:
 
 def preferred(scope: ScopingState, given: Preferences) -> ScopingState:
     """Begin a question with what the user set; what was said before the question stands."""
-    time = given.time_given and scope.minutes == DEFAULT_MINUTES
-    places = () if scope.places else given.places
-    marks = {
-        "time": time, "depth": given.mode == scope.mode, "exclude": given.exclude_domains, "places": places,
-        "models": given.models,
+    update = {
+        "minutes": given.minutes if given.time_given and scope.minutes == DEFAULT_MINUTES else scope.minutes,
+        "exclude_domains": tuple(dict.fromkeys((*scope.exclude_domains, *given.exclude_domains))),
+        "places": scope.places or given.places, "models": given.models,
     }  # fmt: skip
-    exclude = tuple(dict.fromkeys((*scope.exclude_domains, *given.exclude_domains)))
-    preset = tuple(name for name, is_set in marks.items() if is_set)
-    minutes = given.minutes if time else scope.minutes
-    begun = {"minutes": minutes, "exclude_domains": exclude, "places": places or scope.places}
-    return scope.model_copy(update={**begun, "models": given.models, "preset": preset})
+    return scope.model_copy(update=update)
 
 
 def in_language(scope: ScopingState, given: Preferences, before: ScopingState) -> ScopingState:
     """Write in the language the user set, whatever the question is asked in, until the talk asks for another one."""
-    if given.language is None or (before.question and "language" not in before.preset):
+    if given.language is None or (before.question and before.language != given.language):
         return scope
-    return scope.model_copy(update={"language": given.language, "preset": (*scope.preset, "language")})
+    return scope.model_copy(update={"language": given.language})
 
 
-SPOKEN_OF = {
-    "time_given": "time", "mode": "depth", "language": "language", "places": "places",
-    **dict.fromkeys(("domains", "exclude_domains", "lift", "all_domains"), "exclude"),
-}  # fmt: skip
-"""Which of the user's settings an edit of a draft speaks about: it is the talk's from then on."""
 T = TypeVar("T")
 
 
@@ -112,7 +102,6 @@ def edited(scope: ScopingState, edit: Edit) -> ScopingState:
     date_to = edit.date_to or (None if both else scope.date_to)
     if date_from and date_to and date_from > date_to:
         raise BadRequest("{first} is after {last}. Nothing was changed.", first=date_from[:4], last=date_to[:4])
-    spoken = {SPOKEN_OF.get(name) for name in edit.model_fields_set}
 
     def domains(before: tuple[str, ...], more: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
         """A domain is asked for or left out, never both: what was said last holds."""
@@ -126,7 +115,6 @@ def edited(scope: ScopingState, edit: Edit) -> ScopingState:
         "exclude_domains": domains(scope.exclude_domains, edit.exclude_domains, edit.domains),
         "places": scope.places if edit.places is None else edit.places,
         "memory": None if edit.memory is False else scope.memory,
-        "preset": tuple(name for name in scope.preset if name not in spoken),
     }  # fmt: skip
     return scope.model_copy(update=now)
 

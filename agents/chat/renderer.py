@@ -20,7 +20,7 @@ from chainlit.utils import utc_now
 
 from agents.api.reports import chat_markdown
 from agents.api.tree import live_tree
-from agents.chat.answers import Props, contract_card, contract_line, downloads, run_card, scope_card, scope_line
+from agents.chat.answers import Props, contract_card, run_card, scope_card, scope_line
 from agents.chat.history import History
 from agents.chat.runs import broken_line
 from agents.chat.state import Effect, ManagerReply, Refuse, Say, ShowContract, ShownCard, ShowScope, Started
@@ -58,23 +58,22 @@ async def to_others(event: str, data: Mapping[str, Any]) -> None:
             await tab.emit(event, data)
 
 
-async def mirror(step: Mapping[str, Any], event: str = "new_message") -> None:
+async def mirror(step: Mapping[str, Any]) -> None:
     """Show a message in the other tabs; there it hangs at the root, since its parent is known here only."""
-    await to_others(event, {**step, "parentId": None})
+    await to_others("new_message", {**step, "parentId": None})
 
 
 def _element(name: str, props: Props, **known: str) -> cl.CustomElement:
     return cl.CustomElement(name=name, props=props, display="inline", **known)
 
 
-async def _sent(message: cl.Message, element: cl.CustomElement | None = None) -> cl.Message:
+async def _sent(message: cl.Message, element: cl.CustomElement | None = None) -> None:
     """Send a message, with its card, here and to the other tabs."""
     message.elements = [element] if element else []
     await message.send()
     await mirror(message.to_dict())
     if element:
         await to_others("element", element.to_dict())
-    return message
 
 
 class Renderer:
@@ -103,12 +102,12 @@ class Renderer:
         self._message, self._sent_at = self._message or cl.Message(content=""), time.monotonic()
         await self._message.stream_token(whole, is_sequence=True)
 
-    async def _whole(self, text: str, element: cl.CustomElement | None = None) -> cl.Message:
+    async def _whole(self, text: str, element: cl.CustomElement | None = None) -> None:
         """Put the whole reply, with its card, in the place of what was streamed; it is what is kept."""
         message = self._message or cl.Message(content="")
         self._message, self._said = None, ""
         message.content = own_links(text)
-        return await _sent(message, element)
+        await _sent(message, element)
 
     async def done(self) -> None:
         """Show what is still held back, also when something went wrong, and keep what was said before it broke off."""
@@ -140,11 +139,11 @@ class Renderer:
                     await self._card("ScopeCard", card, reply or scope_line(effect.scope, self.words))
             case ShowContract():
                 card = contract_card(effect, self.words)
-                # The card says what changed; another line above it would move it away under the pointer.
-                if effect.in_place and await self._redraw(card):
+                shown = next((one for one in reversed(self.cards) if one.name == "ContractCard"), None)
+                if effect.in_place and shown and await self._change(shown.element_id, card):
                     return
                 await self._retire("replaced")
-                await self._card("ContractCard", card, contract_line(effect.changed, self.words))
+                await self._card("ContractCard", card, self.words("phrase_line"))
             case Started():
                 await self._retire("bound")
                 job, message = effect.job, _name(effect.job, "progress")
@@ -158,18 +157,8 @@ class Renderer:
     async def _card(self, name: str, props: Props, line: str) -> None:
         """Show a card below its line, until a later one puts it out of use."""
         element = _element(name, props)
-        message = await self._whole(line, element)
-        self.cards = (*self.cards, ShownCard(element_id=element.id, message_id=message.id, name=name))
-
-    async def _redraw(self, props: Props) -> bool:
-        """Put another draft in the place of the card on the table; False without one."""
-        shown = next((card for card in reversed(self.cards) if card.name == "ContractCard"), None)
-        if shown is None or not await self._change(shown.element_id, props):
-            return False
-        if (step := await self.history.reword(shown.message_id, self.words("phrase_line"))) is not None:
-            await cl.context.emitter.update_step(step)
-            await mirror(step, "update_message")
-        return True
+        await self._whole(line, element)
+        self.cards = (*self.cards, ShownCard(element_id=element.id, name=name))
 
     async def _retire(self, state: str) -> None:
         """Put the cards before this one out of use, so that nobody acts on what no longer stands."""
@@ -320,9 +309,8 @@ def outcome_text(job: Job, document: ReportDocument | None) -> str:
     contract = job.commission.contract
     words = ChatTexts(contract.brief.language if contract else "en")
     if document is not None:
-        text = f"{chat_markdown(document)}\n\n{downloads(document)}"
-        sent_back = job.blocked_reason == "needs_rework"
-        return f"{text}\n\n{words('sent_back', note=live_tree(job).note)}" if sent_back else text
+        sent_back = words("sent_back", note=live_tree(job).note) if job.blocked_reason == "needs_rework" else ""
+        return f"{chat_markdown(document)}\n\n{sent_back}".strip()
     if job.status == "done":
         return words("report_lost")
     return broken_line(live_tree(job), words)

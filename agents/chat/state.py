@@ -90,7 +90,6 @@ class ShownCard(Frozen):
     """A card in the chat that a later one will put out of use."""
 
     element_id: str
-    message_id: str
     name: str
 
 

@@ -315,9 +315,6 @@ parts.ContractCard =
     function Limits({ p, editable, say }) {
       const caps = p.caps || {};
       const rows = [];
-      const preset = new Set(p.preset || []);
-      const mine = (name) =>
-        preset.has(name) ? <span className="ds-dim ds-small"> {t('from your settings')}</span> : null;
       const minutes = has(caps.minutes) ? t('{n} min', { n: caps.minutes }) : t('no time limit');
       const others = [
         has(caps.cost_usd) && !p.cost_unheld ? `$${Number(caps.cost_usd).toFixed(2)}` : '',
@@ -343,7 +340,6 @@ parts.ContractCard =
             </React.Fragment>
           ))}
         </span>,
-        mine('time'),
       ]);
       const other = p.mode === 'deep' ? 'standard' : 'deep';
       rows.push([
@@ -351,7 +347,6 @@ parts.ContractCard =
         <span key="r">
           {has(caps.rounds) ? t('up to {n}', { n: caps.rounds }) : ''}
           {has(p.mode) ? <span className="ds-dim"> ({t(p.mode)})</span> : null}
-          {mine('depth')}
           {editable && has(p.mode) ? (
             <>
               {' '}
@@ -363,7 +358,7 @@ parts.ContractCard =
         </span>,
       ]);
       if (editable || has(p.domains) || has(p.exclude_domains))
-        rows.push([t('Domains'), <Domains key="d" p={p} editable={editable} say={say} />, mine('exclude')]);
+        rows.push([t('Domains'), <Domains key="d" p={p} editable={editable} say={say} />]);
       if (editable || has(p.dates))
         rows.push([
           t('Dates'),
@@ -411,7 +406,6 @@ parts.ContractCard =
           ) : (
             t(words(p.language))
           ),
-          mine('language'),
         ]);
       if (has(p.models))
         rows.push([
@@ -422,9 +416,8 @@ parts.ContractCard =
               {t(m)}
             </span>
           )),
-          mine('models'),
         ]);
-      if (has(p.retrievers)) rows.push([t('Searches in'), words(p.retrievers), mine('places')]);
+      if (has(p.retrievers)) rows.push([t('Searches in'), words(p.retrievers)]);
       if (typeof p.memory === 'boolean')
         rows.push([
           t('Memory'),
@@ -447,13 +440,10 @@ parts.ContractCard =
       if (has(p.files)) rows.push([t('Your files'), <Files key="f" files={p.files} editable={editable} say={say} />]);
       return (
         <dl className="ds-set">
-          {rows.map(([k, v, more]) => (
+          {rows.map(([k, v]) => (
             <React.Fragment key={k}>
               <dt>{k}</dt>
-              <dd>
-                {v}
-                {more || null}
-              </dd>
+              <dd>{v}</dd>
             </React.Fragment>
           ))}
         </dl>

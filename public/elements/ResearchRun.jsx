@@ -509,12 +509,14 @@ parts.ResearchRun =
             onScroll={(e) => setAtTop(e.currentTarget.scrollTop < 8)}
           >
             {shown.length ? (
-              shown.filter((f) => told(f.said)).map((f) => (
-                <li key={f.key}>
-                  <time>{clock(f.seconds)}</time>
-                  <span dir="auto">{told(f.said)}</span>
-                </li>
-              ))
+              shown
+                .filter((f) => told(f.said))
+                .map((f) => (
+                  <li key={f.key}>
+                    <time>{clock(f.seconds)}</time>
+                    <span dir="auto">{told(f.said)}</span>
+                  </li>
+                ))
             ) : (
               <li>
                 <time />

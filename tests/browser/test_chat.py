@@ -51,7 +51,7 @@ def test_from_a_broad_question_to_a_quote_in_its_source(server, tab, shots):
     assert len(jobs_of(server)) == before
 
     first.say("10 minutes")
-    first.sees("Changed: 10 minutes instead of 5 minutes.")
+    first.sees("10 minutes instead of 5 minutes.")
     first.sees("A later draft took its place.")
 
     server.pace(60.0)  # it is under way until all has been said, however slow the machine
@@ -133,7 +133,7 @@ def test_on_a_phone_the_message_can_be_sent(tab):
     assert box is not None
     assert box["x"] + box["width"] <= 360 - 8
     page.page.locator("#chat-submit").click()
-    page.sees("Changed: 6 minutes instead of 5 minutes.")
+    page.sees("6 minutes instead of 5 minutes.")
 
 
 def test_a_killed_server_goes_on_with_its_run_and_one_asked_to_stop_stops_within_seconds(browser, tmp_path, shots):

@@ -113,11 +113,11 @@ def test_drafts_are_edited_by_talking_and_one_that_was_replaced_folds_and_can_be
     assert old.locator(".ds-tools").count() == 0
 
     page.say("add a branch: What do the divers say?")
-    page.sees("Changed: added “What do the divers say?”.")
+    page.sees("added “What do the divers say?”.")
     page.say("drop branch 1")
-    page.sees("Changed: dropped “")
+    page.sees("dropped “")
     page.say("undo")
-    page.sees("Changed: took back: dropped “")
+    page.sees("took back: dropped “")
     draft(page, 5)
     assert page.page.locator(".ds-contract[data-contract=draft]").count() == 1
 

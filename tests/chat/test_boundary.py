@@ -267,7 +267,7 @@ async def test_starters_are_such_as_the_samples_answer_or_drawn_from_ones_own_do
     assert [one.message for one in offered] == [one.label.partition("\n")[2] for one in offered]
     assert offered[0].label.startswith(f"Aus Ihren {total} Dokumenten")
     assert offered[0].message.startswith("Was ist über ")
-    assert own.site.reach.own == total
+    assert own.site.own_documents == total
     for chat in (with_sample, own):
         await chat.history.engine.dispose()
 

@@ -5,7 +5,6 @@ import pytest
 from agents.chat.answers import (
     _item,
     contract_card,
-    contract_line,
     figure,
     on_draft,
     run_card,
@@ -82,13 +81,9 @@ def test_the_scope_card_repeats_nothing_of_the_managers_words():
     assert card["takes"] == "unknown · free"
 
 
-def test_strangers_text_is_no_markdown():
-    assert r"\[x\](http://y) \*\*b\*\* \<i> # h" in contract_line(("[x](http://y) **b** <i>\n# h",), ChatTexts())
-
-
 def test_the_verdict_is_said_in_the_language_of_the_chat():
     assert scope_line(SCOPE, ChatTexts("de")) == ChatTexts("de")("scope_broad_some", numbers="1, 2")
-    assert "Tippen Sie **Authorized to execute**" in contract_line(("10 minutes",), ChatTexts("de"))
+    assert "Tippen Sie **Authorized to execute**" in ChatTexts("de")("phrase_line")
 
 
 async def test_the_contract_card_says_what_the_phrase_binds(talker):

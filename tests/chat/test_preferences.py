@@ -47,7 +47,7 @@ def test_what_is_no_domain_is_refused():
         Preferences.read({"exclude": "not a domain!"})
 
 
-async def test_a_question_begins_with_the_settings_and_says_so(team):
+async def test_a_question_begins_with_the_settings(team):
     talker = talker_with(team, **SET)
 
     shown = await contract(talker)
@@ -55,10 +55,9 @@ async def test_a_question_begins_with_the_settings_and_says_so(team):
     brief = shown.contract.brief
     assert (brief.minutes, brief.mode, brief.language) == (10, "deep", "de")
     assert brief.exclude_domains == ("a.org", "b.com")
-    assert set(shown.scope.preset) == {"time", "depth", "language", "exclude"}
 
 
-async def test_what_is_said_in_the_talk_wins_and_is_no_setting_any_more(team):
+async def test_what_is_said_in_the_talk_wins(team):
     talker = talker_with(team, **SET)
     await contract(talker)
 
@@ -66,7 +65,6 @@ async def test_what_is_said_in_the_talk_wins_and_is_no_setting_any_more(team):
 
     assert shown.contract.brief.minutes == 3
     assert shown.contract.brief.exclude_domains == ("b.com",)
-    assert set(shown.scope.preset) == {"depth", "language"}
 
 
 async def test_a_language_that_the_talk_asks_for_stays_though_another_is_set(team):
@@ -85,7 +83,6 @@ async def test_an_option_of_the_command_wins_even_where_it_is_the_usual(team):
     shown = await contract(talker, f"/research --time 5 {QUESTION}")
 
     assert shown.contract.brief.minutes == 5
-    assert "time" not in shown.scope.preset
 
 
 async def test_the_picker_shows_the_setting_and_wins_when_it_is_moved(team):
@@ -153,7 +150,7 @@ async def test_settings_survive_the_page_and_the_process(chat, serve):
 
     card = reopened.elements("ContractCard")[-1]["props"]
     assert card["caps"]["minutes"] == 10
-    assert set(card["preset"]) == {"time", "depth", "language", "exclude"}
+    assert (card["mode"], card["language"], card["exclude_domains"]) == ("deep", "German", ["a.org", "b.com"])
     await again.history.engine.dispose()
 
 
@@ -162,7 +159,8 @@ async def test_settings_are_their_users_alone(chat):
     page = Page()
     await page.say(QUESTION)
 
-    assert page.elements("ContractCard")[-1]["props"]["preset"] == []
+    card = page.elements("ContractCard")[-1]["props"]
+    assert (card["mode"], card["caps"]["minutes"], card["exclude_domains"]) == ("standard", 5, [])
 
 
 async def test_an_entry_that_can_not_be_is_said_and_nothing_is_kept(chat):

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from agents.api.app_state import WebReach, about, asked_of
+from agents.api.app_state import about, asked_of, try_web
 from agents.core.settings import Settings
 from agents.search.searcher import Probed
 from agents.team import open_team
@@ -29,9 +29,7 @@ class Tried:
 async def test_what_is_searched_and_what_leaves_is_said_once_and_only_when_it_is_known(tmp_path, reachable, named):
     team = open_team(Settings(data_dir=tmp_path, model="offline", retriever=named))
     told = []
-    reach = WebReach(tell=told.append)
-
-    await reach.ask(Tried(team, reachable))
+    await try_web(Tried(team, reachable), told.append)
     await team.close()
 
     (lines,) = told

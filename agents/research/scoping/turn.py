@@ -50,8 +50,6 @@ class ScopingState(Agreement):
     """That another model answered the last message than the one bound, and why; empty when that one did."""
     spent: tuple[Spent, ...] = ()
     """What models took in this talk so far, drafts included: no job has it in its books yet."""
-    preset: tuple[str, ...] = ()
-    """What of this came from the user's settings and was not said in the talk: `time`, `exclude` and so on."""
 
     @property
     def feasible(self) -> bool:
