@@ -121,7 +121,7 @@ def _named_in_a_chat(chats: Path, name: str) -> bool:
     if not chats.exists():
         return False
     with closing(sqlite3.connect(chats, timeout=10)) as db:
-        found = db.execute("SELECT 1 FROM dossier_talks WHERE talk LIKE ?", (f"%{name}%",))
+        found = db.execute("SELECT 1 FROM dossier_kept WHERE value LIKE ?", (f"%{name}%",))
         return found.fetchone() is not None
 
 

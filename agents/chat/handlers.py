@@ -55,18 +55,8 @@ async def reasons(language: str) -> JSONResponse:
     return JSONResponse(said, headers={"Cache-Control": "max-age=3600"})
 
 
-K = TypeVar("K", Preferences, ChatState)
 P = ParamSpec("P")
 T = TypeVar("T")
-
-
-def kept(kind: type[K], written: str | None) -> K:
-    """Read what was kept as JSON; what can't be read any more counts as never kept."""
-    try:
-        return kind.model_validate_json(written) if written else kind()
-    except ValidationError as error:
-        log.warning("a kept %s can't be read and begins anew: %s", kind.__name__, error)
-        return kind()
 
 
 def frame_words() -> ChatTexts:
@@ -202,7 +192,7 @@ class Chat:
     async def furnish(self) -> None:
         """Set up the page at hand: commands, pickers and settings belong to the page, so every page gets them."""
         emitter, words = cl.context.emitter, frame_words()
-        given = kept(Preferences, await self.history.settings(self.owner))
+        given = await self.history.kept(Preferences, self.owner)
         icons = {"research": "search"} | ({} if self.team.memory is None else {"memory": "library"})
         plain = {"button": False, "persistent": False}
         commands: list[Any] = [
@@ -231,7 +221,7 @@ class Chat:
         except DossierError as error:
             await cl.context.emitter.send_toast(frame_words().said(error.notice), "error")
         else:
-            await self.history.keep_settings(self.owner, read.model_dump_json())
+            await self.history.keep(self.owner, read)
             await cl.context.emitter.send_toast(frame_words()("kept"), "success")
         # The page shows what is kept, whatever was typed.
         await self.furnish()
@@ -307,7 +297,7 @@ class Chat:
         self.site.allowance.take(f"user {owner}", ASKING)
         # One message of a chat at a time, from whichever tab: the phrase sent twice must find a run at the second.
         async with self._locks.setdefault(session.thread_id, asyncio.Lock()):
-            before = kept(ChatState, await self.history.talk(session.thread_id))
+            before = await self.history.kept(ChatState, session.thread_id)
             if not before.language:
                 # Until something is said that tells, the talk is in the language of the frame around it.
                 before = before.model_copy(update={"language": frame_words().language})
@@ -321,7 +311,7 @@ class Chat:
 
             conversation = Conversation(
                 self.team, before, show=show, on_text=renderer.on_text, owner=owner,
-                preferences=kept(Preferences, await self.history.settings(owner)),
+                preferences=await self.history.kept(Preferences, owner),
             )  # fmt: skip
             here, waits = contextvars.copy_context(), set[asyncio.Task[None]]()
 
@@ -340,7 +330,7 @@ class Chat:
                 await renderer.done()
                 after = conversation.state.model_copy(update={"cards": renderer.cards})
                 if after != before:
-                    await self.history.keep_talk(session.thread_id, after.model_dump_json())
+                    await self.history.keep(session.thread_id, after)
                     await self._renamed(session.thread_id, before, after)
 
     async def _renamed(self, thread_id: str, before: ChatState, after: ChatState) -> None:
@@ -361,14 +351,14 @@ class Chat:
     @shielded
     async def stopped(self) -> None:
         """Say that the answer was broken off; a run of this chat is stopped too."""
-        talk = kept(ChatState, await self.history.talk(cl.context.session.thread_id))
+        talk = await self.history.kept(ChatState, cl.context.session.thread_id)
         job = self.team.jobs.get(talk.job_id, self.owner) if talk.job_id else None
         if job is not None and not job.over:
             self.team.jobs.stop(job)
         else:
             await cl.Message(content=ChatTexts(talk.language)("stop_answering")).send()
 
-    async def _deleted(self, thread_id: str, owner: str, talk: str | None) -> None:
+    async def _deleted(self, thread_id: str, owner: str, texts: set[str]) -> None:
         """A chat was deleted: stop its runs, and forget the texts of its files that no report needs.
 
         Nobody would see what a run costs that goes on, nor its report. Reports that are written stay with their jobs.
@@ -379,8 +369,7 @@ class Chat:
             if not job.over:
                 self.team.jobs.stop(job)
                 await self.outcomes.ended(job)
-        files = kept(ChatState, talk).texts
-        dropped = await forget_texts(self.team.jobs, self.site.chats, files | given_to(jobs))
+        dropped = await forget_texts(self.team.jobs, self.site.chats, texts | given_to(jobs))
         await forget_with(self.team.memory, owner, texts=dropped)
         if (store := self.team.memory) is not None and jobs:
             known = [job.id for job in jobs if await store.get(owner, Selection(job=job.id), 1)]

@@ -13,19 +13,23 @@ import urllib.parse
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from chainlit.data.sql_alchemy import SQLAlchemyDataLayer
 from chainlit.data.storage_clients.base import BaseStorageClient
 from chainlit.element import Element, ElementDict
 from chainlit.step import StepDict
 from chainlit.types import PageInfo, PaginatedResponse, Pagination, ThreadDict, ThreadFilter
+from pydantic import BaseModel, ValidationError
+
+from agents.chat.state import ChatState
 
 log = logging.getLogger(__name__)
 
 THREAD_NAME = 80  # characters of a thread's name in the side bar; Chainlit would take the whole first message
 
 Row = dict[str, Any]  # one row as the database gives it
+K = TypeVar("K", bound=BaseModel)
 
 _LISTED = """
 WITH used AS (
@@ -65,8 +69,8 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         super().__init__(f"sqlite+aiosqlite:///{path}", storage_provider=uploads)
         self._write = asyncio.Lock()
         self._deleted: set[str] = set()
-        self.on_deleted: Callable[[str, str, str | None], Awaitable[None]] | None = None
-        """Told of a chat that was deleted: its id, whose it was, and how its talk stood."""
+        self.on_deleted: Callable[[str, str, set[str]], Awaitable[None]] | None = None
+        """Told of a chat that was deleted: its id, whose it was, and the texts of files that it named."""
 
         self._thread = ThreadPoolExecutor(1, "chat-history")  # which alone uses the connection
         self._db = sqlite3.connect(path, timeout=10.0, check_same_thread=False)
@@ -144,37 +148,35 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         An open page, or a run that goes on, would else write it anew: Chainlit makes a thread of whatever is written.
         """
         self._deleted.add(thread_id)
-        thread, talk = await self._row("SELECT * FROM threads WHERE id = :id", id=thread_id), await self.talk(thread_id)
+        thread = await self._row("SELECT * FROM threads WHERE id = :id", id=thread_id)
+        texts = (await self.kept(ChatState, thread_id)).texts
         await super().delete_thread(thread_id)
-        await self.execute_sql("DELETE FROM dossier_talks WHERE thread_id = :id", {"id": thread_id})
+        await self.execute_sql("DELETE FROM dossier_kept WHERE key = :id", {"id": thread_id})
         if self.on_deleted is not None:
-            await self.on_deleted(thread_id, thread.get("userIdentifier") or "", talk)
+            await self.on_deleted(thread_id, thread.get("userIdentifier") or "", texts)
 
     async def put_props(self, element_id: str, props: Row) -> None:
         """Put other props in the place of those of a kept element."""
         query = "UPDATE elements SET props = :props WHERE id = :id"
         await self.execute_sql(query, {"id": element_id, "props": json.dumps(props)})
 
-    # ---- how a talk stands, and what a user set
+    # ---- how a talk stands, by the id of its thread, and what a user set, by the user's name
 
-    async def talk(self, thread_id: str) -> str | None:
-        """Return how a thread's talk stands, as JSON; None when it has not begun."""
-        return (await self._row("SELECT talk FROM dossier_talks WHERE thread_id = :id", id=thread_id)).get("talk")
+    async def kept(self, kind: type[K], key: str) -> K:
+        """Return what was kept; what never was, or can't be read any more, is as if it began."""
+        query = "SELECT value FROM dossier_kept WHERE kind = :kind AND key = :key"
+        written = (await self._row(query, kind=kind.__name__, key=key)).get("value", "{}")
+        try:
+            return kind.model_validate_json(written)
+        except ValidationError as error:
+            log.warning("a kept %s can't be read and begins anew: %s", kind.__name__, error)
+            return kind()
 
-    async def keep_talk(self, thread_id: str, talk: str) -> None:
-        """Keep how a thread's talk stands; that of a deleted one does not come back."""
-        if thread_id not in self._deleted:
-            query = "INSERT OR REPLACE INTO dossier_talks VALUES (:id, :talk)"
-            await self.execute_sql(query, {"id": thread_id, "talk": talk})
-
-    async def settings(self, owner: str) -> str | None:
-        """Return a user's settings, as JSON; None when nothing was ever set."""
-        return (await self._row("SELECT * FROM dossier_settings WHERE owner = :id", id=owner)).get("settings")
-
-    async def keep_settings(self, owner: str, settings: str) -> None:
-        """Keep a user's settings."""
-        query = "INSERT OR REPLACE INTO dossier_settings VALUES (:owner, :settings)"
-        await self.execute_sql(query, {"owner": owner, "settings": settings})
+    async def keep(self, key: str, value: BaseModel) -> None:
+        """Keep something; the talk of a deleted thread does not come back."""
+        if key not in self._deleted:
+            kept = {"kind": type(value).__name__, "key": key, "value": value.model_dump_json()}
+            await self.execute_sql("INSERT OR REPLACE INTO dossier_kept VALUES (:kind, :key, :value)", kept)
 
     # ---- reading
 

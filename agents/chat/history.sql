@@ -1,4 +1,4 @@
--- The chat's history: Chainlit's tables as it writes them, and two of ours.
+-- The chat's history: Chainlit's tables as it writes them, and one of ours.
 CREATE TABLE IF NOT EXISTS users(
   id TEXT PRIMARY KEY, identifier TEXT NOT NULL UNIQUE, metadata TEXT NOT NULL, "createdAt" TEXT);
 CREATE TABLE IF NOT EXISTS threads(
@@ -14,8 +14,7 @@ CREATE TABLE IF NOT EXISTS elements(
   "playerConfig" TEXT, path TEXT);
 CREATE TABLE IF NOT EXISTS feedbacks(
   id TEXT PRIMARY KEY, "forId" TEXT NOT NULL, "threadId" TEXT, value INT NOT NULL, comment TEXT);
-CREATE TABLE IF NOT EXISTS dossier_talks(thread_id TEXT PRIMARY KEY, talk TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS dossier_settings(owner TEXT PRIMARY KEY, settings TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS dossier_kept(kind TEXT, key TEXT, value TEXT NOT NULL, PRIMARY KEY(kind, key));
 CREATE INDEX IF NOT EXISTS ix_steps_thread ON steps("threadId","createdAt");
 CREATE INDEX IF NOT EXISTS ix_el_thread ON elements("threadId");
 CREATE INDEX IF NOT EXISTS ix_threads_user ON threads("userId");

@@ -247,12 +247,13 @@ async def test_a_report_comes_as_an_element_before_the_text_that_is_kept_for_cop
 
 async def test_a_talk_that_cannot_be_read_begins_anew(chat):
     page = Page()
-    await chat.history.keep_talk(page.session.thread_id, '{"nonsense": 1}')
+    values = {"key": page.session.thread_id, "value": '{"nonsense": 1}'}
+    await chat.history.execute_sql("INSERT INTO dossier_kept VALUES ('ChatState', :key, :value)", values)
 
     await page.say(QUESTION)
 
     assert page.elements("ContractCard")
-    assert ChatState.model_validate_json(await chat.history.talk(page.session.thread_id)).contract is not None
+    assert (await chat.history.kept(ChatState, page.session.thread_id)).contract is not None
 
 
 async def test_starters_are_such_as_the_samples_answer_or_drawn_from_ones_own_documents(serve, tmp_path):
@@ -403,7 +404,7 @@ async def test_an_edit_on_the_card_redraws_it_in_every_tab_and_adds_no_message(c
 async def test_an_edit_that_means_ill_is_answered_and_changes_nothing(chat, payload, told):
     page = Page()
     await page.say(QUESTION)
-    before = await chat.history.talk(page.session.thread_id)
+    before = await chat.history.kept(ChatState, page.session.thread_id)
     given = cl.Action(name="contract_edit", payload={})
     given.payload = payload
     from chainlit.config import config
@@ -412,7 +413,7 @@ async def test_an_edit_that_means_ill_is_answered_and_changes_nothing(chat, payl
     init_ws_context(page.session)
 
     assert told in await config.code.action_callbacks["contract_edit"](given)
-    assert await chat.history.talk(page.session.thread_id) == before
+    assert await chat.history.kept(ChatState, page.session.thread_id) == before
 
 
 async def test_an_edit_of_somebody_elses_draft_is_refused(chat):
@@ -423,7 +424,7 @@ async def test_an_edit_of_somebody_elses_draft_is_refused(chat):
     told = await edit(Page("mallory"), op="say", text="12 minutes", hash=hash_)
 
     assert "no longer stands" in told
-    assert ChatState.model_validate_json(await chat.history.talk(page.session.thread_id)).contract.caps.minutes == 5
+    assert (await chat.history.kept(ChatState, page.session.thread_id)).contract.caps.minutes == 5
 
 
 async def test_the_phrase_after_an_edit_on_the_card_binds_what_it_shows(chat):
@@ -454,7 +455,7 @@ async def test_deleting_a_chat_stops_its_run_and_the_chat_does_not_come_back(hel
     held_chat.model.go.set()
     await held_chat.outcomes.close()
     assert await held_chat.history.get_thread(page.session.thread_id) is None
-    assert await held_chat.history.talk(page.session.thread_id) is None
+    assert await held_chat.history.kept(ChatState, page.session.thread_id) == ChatState()
 
 
 async def test_a_report_outlives_the_chat_it_was_written_in(chat):

@@ -6,7 +6,7 @@ import uuid
 
 import pytest
 
-from agents.chat.state import Refuse, Say, ShowContract, Started
+from agents.chat.state import ChatState, Refuse, Say, ShowContract, Started
 from agents.offline import OfflineModel
 from agents.search.searcher import SAMPLE_NAME
 from agents.search.uploads import UploadedFile, UploadResult
@@ -258,10 +258,8 @@ async def test_a_file_that_another_chat_holds_too_stays(own):
     await second.say(QUESTION)
     (file,) = own_files(second)
     assert file == "minutes.md"
-    assert (await own.history.talk(second.session.thread_id)) is not None
-    assert await own.team.blobs.get(
-        re.search(r'"text_hash":"(\w+)"', await own.history.talk(second.session.thread_id))[1]
-    )
+    (text,) = (await own.history.kept(ChatState, second.session.thread_id)).texts
+    assert await own.team.blobs.get(text)
 
 
 def own_files(page):

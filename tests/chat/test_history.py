@@ -6,6 +6,7 @@ import logging
 import pytest
 
 from agents.chat.history import History, Uploads
+from agents.chat.state import ChatState
 
 
 @pytest.fixture
@@ -134,13 +135,13 @@ async def test_threads_are_listed_last_used_first_in_pages_and_searched_by_name(
 
 async def test_a_deleted_thread_takes_its_talk_with_it(history):
     await history.update_thread("t1", name="x")
-    await history.keep_talk("t1", "{}")
-    await history.keep_talk("t1", '{"a": 1}')
-    assert await history.talk("t1") == '{"a": 1}'
+    await history.keep("t1", ChatState())
+    await history.keep("t1", ChatState(job_id="a"))
+    assert (await history.kept(ChatState, "t1")).job_id == "a"
 
     await history.delete_thread("t1")
 
-    assert await history.talk("t1") is None
+    assert await history.kept(ChatState, "t1") == ChatState()
     assert await history.get_thread("t1") is None
 
 

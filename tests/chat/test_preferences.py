@@ -170,7 +170,7 @@ async def test_an_entry_that_can_not_be_is_said_and_nothing_is_kept(chat):
     toast = [data for event, data in page.sent if event == "toast"][-1]
     assert toast["type"] == "error"
     assert "is no domain" in toast["message"]
-    assert await chat.history.settings("local") is None
+    assert await chat.history.kept(Preferences, "local") == Preferences()
 
 
 async def test_the_picker_begins_where_the_setting_stands(chat):
