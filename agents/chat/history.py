@@ -50,13 +50,9 @@ FROM elements e JOIN threads t ON t.id = e."threadId" WHERE e.id = :id
 """
 
 
-def _decoded(value: Any, default: Any) -> Any:
-    if isinstance(value, str):
-        try:
-            return json.loads(value)
-        except ValueError:
-            return default
-    return default if value is None else value
+def _decoded(row: Row, **defaults: Any) -> Row:
+    """Read the columns of a row that hold JSON; these stand for what is empty."""
+    return row | {name: json.loads(row[name]) if row.get(name) else default for name, default in defaults.items()}
 
 
 class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped to us
@@ -185,7 +181,7 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         thread: Any = await self._row("SELECT * FROM threads WHERE id = :id", id=thread_id)
         if not thread:
             return None
-        thread["metadata"], thread["tags"] = _decoded(thread["metadata"], {}), _decoded(thread["tags"], None)
+        thread = _decoded(thread, metadata={}, tags=None)
         of_thread = 'SELECT * FROM {} WHERE "threadId" = :id ORDER BY {}'
         steps = await self.execute_sql(of_thread.format("steps", '"createdAt", rowid'), {"id": thread_id}) or []
         elements = await self.execute_sql(of_thread.format("elements", "rowid"), {"id": thread_id}) or []
@@ -194,8 +190,7 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         return thread
 
     async def _element(self, row: Row) -> ElementDict:
-        row["props"] = _decoded(row.get("props"), {})
-        row["playerConfig"] = _decoded(row.get("playerConfig"), None)
+        row = _decoded(row, props={}, playerConfig=None)
         if row.get("objectKey"):
             row["url"] = await self.storage_provider.get_read_url(row["objectKey"])
         return row
@@ -218,18 +213,16 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
             "most": pagination.first + 1,
         }
         rows = await self.execute_sql(_LISTED, values) or []
-        page = rows[: pagination.first]
-        for row in page:
-            row["metadata"], row["tags"] = _decoded(row["metadata"], {}), _decoded(row["tags"], None)
-            row["steps"], row["elements"] = [], []
+        page = [
+            _decoded(row, metadata={}, tags=None) | {"steps": [], "elements": []} for row in rows[: pagination.first]
+        ]
         start, end = (page[0]["id"], page[-1]["id"]) if page else (None, None)
         info = PageInfo(hasNextPage=len(rows) > pagination.first, startCursor=start, endCursor=end)
         return PaginatedResponse(pageInfo=info, data=page)
 
 
 def _step(row: Row) -> StepDict:
-    for name, default in (("metadata", {}), ("generation", None), ("tags", None), ("modes", None)):
-        row[name] = _decoded(row.get(name), default)
+    row = _decoded(row, metadata={}, generation=None, tags=None, modes=None)
     for name in ("waitForAnswer", "isError", "defaultOpen", "autoCollapse"):
         row[name] = bool(row.get(name))
     # What was being streamed when the process ended is not streaming any more.
