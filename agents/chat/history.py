@@ -151,6 +151,10 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         if self.on_deleted is not None:
             await self.on_deleted(thread_id, thread.get("userIdentifier") or "", texts)
 
+    async def holds(self, step_id: str) -> bool:
+        """Tell whether a message is kept."""
+        return bool(await self._row("SELECT id FROM steps WHERE id = :id", id=step_id))
+
     async def put_props(self, element_id: str, props: Row) -> None:
         """Put other props in the place of those of a kept element."""
         query = "UPDATE elements SET props = :props WHERE id = :id"

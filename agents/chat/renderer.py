@@ -244,15 +244,16 @@ class Outcomes:
         if self._watching:
             await asyncio.wait(set(self._watching), timeout=timeout_s)
 
-    async def show(self, job: Job, user: Any) -> None:
-        """Keep the outcome in the history and send it to the open tabs; doing it again changes nothing."""
+    async def show(self, job: Job, user: Any, *, keep: bool = True) -> None:
+        """Send the outcome to the open tabs, and keep it in the history: it stands where it was kept last."""
         steps, elements = outcome(job, job.report or (await self.jobs.report(job.id) if job.status == "done" else None))
-        # Chainlit's data layer asks the context whether a browser has spoken yet: here there is none.
-        init_http_context(thread_id=job.thread_id, user=user)
-        for step in steps:
-            await self.history.create_step({**step})
-        for element in elements:
-            await self.history.create_element(element)
+        if keep:
+            # Chainlit's data layer asks the context whether a browser has spoken yet: here there is none.
+            init_http_context(thread_id=job.thread_id, user=user)
+            for step in steps:
+                await self.history.create_step({**step})
+            for element in elements:
+                await self.history.create_element(element)
         for tab in tabs(job.owner, job.thread_id):
             # Elements first: a report's text must not be seen before the card that takes its place.
             for element in elements:
@@ -271,8 +272,8 @@ class Outcomes:
             await asyncio.sleep(delay_s)
             jobs = [job for job in await self.jobs.in_thread(tab.thread_id) if job.owner == who(tab.user) and job.over]
             for job in jobs:
-                if _name(job, "report") not in known:
-                    await self.show(job, tab.user)
+                if (name := _name(job, "report")) not in known:
+                    await self.show(job, tab.user, keep=not await self.history.holds(name))
 
         self._aside(shown(), "again")
 

@@ -142,6 +142,21 @@ async def test_an_outcome_that_was_missed_is_added_when_the_chat_is_opened(chat)
     assert any("## References" in step["output"] for step in kept["steps"])
 
 
+async def test_what_a_cut_connection_made_a_page_miss_is_sent_and_stands_in_the_history_where_it_stood(chat):
+    page = Page()
+    await page.say(QUESTION)
+    await page.say(PHRASE)
+    await until(lambda: any("## References" in text for text in page.texts()))
+    await chat.outcomes.close()
+    before = await chat.history.get_thread(page.session.thread_id)
+
+    later = Page(thread_id=page.session.thread_id)
+    await chat.missed(later.session)
+
+    await until(lambda: any("## References" in text for text in later.texts()))
+    assert await chat.history.get_thread(page.session.thread_id) == before
+
+
 async def test_stopping_says_what_is_kept(held_chat):
     page = Page()
     await page.say(QUESTION)
