@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import suppress
+from itertools import product
 from typing import TYPE_CHECKING
 
 import cssselect
@@ -39,8 +40,8 @@ _HOLDS = re.compile(
     r"@(?:layer|supports|container)\b.*|(?:@media )?(?:only )?(?:all|screen)"
     r"|(?:@media )?(?:(?:only )?(?:all|screen) and )?\(min-width: ?(?:\d{1,3}|1[01]\d\d)(?:\.\d+)?(?:px|em|rem)\)"
 )
-_AT_RULE = re.compile(r"(@[^{};]*)\{((?:[^{}]|\{[^{}]*\})*)\}")
 _MAX_RULES = 1_500  # selectors that are looked up in a page
+_LONG = 2_000  # characters of the selectors of one rule, at most
 _TRANSLATOR = cssselect.HTMLTranslator()
 _NUMBER = re.compile(r"(-?\d*\.?\d+)(px|em|rem|ex|ch|pt|%|vw|vh|cm|mm|in)?")
 _PIXELS = {"em": 16.0, "rem": 16.0, "pt": 1.3, "%": 10.0, "vw": 12.0, "vh": 9.0, "ex": 8.0, "ch": 8.0, "cm": 38.0, "mm": 3.8,
@@ -177,12 +178,26 @@ def _colour(value: str) -> Colour | None:
 
 
 def _on_screen(css: str) -> str:
-    """Give the rules that hold on a screen of usual size, without the conditions around them."""
-
-    def kept(rule: re.Match[str]) -> str:
-        held = any(_HOLDS.fullmatch(" ".join(part.split())) for part in rule[1].lower().split(","))
-        return rule[2] if held else ""
-
-    while css != (css := _AT_RULE.sub(kept, css)):
-        pass
-    return css
+    """Give the rules that hold on a screen of usual size: without the conditions around them, nested ones by themselves."""
+    # Of every rule: whether it holds, for what, and what it says. What is open at the end is closed there.
+    opened: list[tuple[bool, str, list[str]]] = [(True, "", [])]
+    rules = []
+    start = 0
+    for match in re.finditer("[{};]", f"{css}}}"):
+        head = css[start : match.start()].strip()
+        start = match.end()
+        holds, selector, said = opened[-1]
+        if match[0] != "{":
+            said.append(head)
+            if match[0] == "}" and len(opened) > 1:
+                opened.pop()
+            continue
+        if head.startswith("@"):
+            holds &= any(_HOLDS.fullmatch(" ".join(part.split())) for part in head.lower().split(","))
+        else:
+            pairs = product(selector.split(","), head[:_LONG].split(","))
+            inner = (one.replace("&", outer) if "&" in one else f"{outer} {one}" for outer, one in pairs)
+            selector = ",".join(inner)[:_LONG]
+        opened.append((holds, selector, []))
+        rules.append(opened[-1])
+    return "".join(f"{selector}{{{';'.join(said)}}}" for holds, selector, said in rules if holds and selector)

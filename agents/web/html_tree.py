@@ -116,12 +116,23 @@ def make_readable(tree: Element) -> None:
 
 def _remove_hidden(tree: Element, sheet: StyleSheet) -> None:
     """Drop the elements that no reader of the page sees."""
+
+    def is_shown(one: Element) -> bool:
+        return sheet.of(one).get("visibility") == "visible"
+
     for element in list(tree.iter()):
         if not isinstance(element.tag, str) or element.tag in _ROOTS:
             continue
         declared = sheet.of(element)
-        if element.tag in _NEVER_TEXT or _is_hidden(element, sheet, declared):
+        shows = declared.get("visibility") == "hidden" and any(map(is_shown, element.iterdescendants()))
+        look = {**declared, "visibility": ""} if shows else declared
+        if element.tag in _NEVER_TEXT or _is_hidden(element, sheet, look):
             drop(element)
+        elif shows:  # its words are hidden, and its parts are unless they say that they are not
+            element.text = None
+            for one in element:
+                one.tail = None
+                styled(one, "" if is_shown(one) else "visibility:hidden!important")
         elif (script := _SCRIPTS.get(declared.get("vertical-align", ""))) and element.tag not in _BLOCKS | _CELLS:
             element.tag = script
 

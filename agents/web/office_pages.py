@@ -25,13 +25,22 @@ _NARROW = 10  # per cent of the width of letters that nobody can read
 _SHIFTED = 4  # half points by which letters that are raised or lowered stand higher or lower
 WHITE_OF_A_THEME = {"background1", "light1", "bg1"}
 OTHER_GROUND = "background:other"  # a colour that is not known: nothing on it is taken for hidden
+_CLEAR = 95_000  # thousandths of a per cent, from which ink cannot be seen
+_FAR = 400  # half points from its line, where nobody looks for a word
+_FAR_BESIDE, _FLAT = 10_000, 40  # twentieths of a point: beside the page, and the height of a line
+_HIGHLIGHTS = dict(zip(
+    ("yellow green cyan magenta blue red black white darkBlue darkCyan darkGreen darkMagenta darkRed darkYellow darkGray"
+     " lightGray").split(),
+    ("ffff00 00ff00 00ffff ff00ff 0000ff ff0000 000000 ffffff 000080 008080 008000 800080 800000 808000 808080"
+     " c0c0c0").split(), strict=True,
+))  # fmt: skip
 _TEMPLATE_DATE = "2013-12-23"  # of a library that writes files
 # Signs of the font Symbol by the last two digits of their codes.
 SIGNS = dict(zip("61 62 67 64 65 68 6C 6D 70 72 73 74 66 77 44 53 57 A3 A5 B0 B1 B3 B4 B6 B7 B8 B9 BA BB D6 D7 E5 F2".split(),
     "αβγδεηλμπρστφωΔΣΩ≤∞°±≥×∂•÷≠≡≈√⋅∑∫", strict=True))  # fmt: skip
 _NEVER_IN_WORD = ("del", "moveFrom", "instrText", "delText", "Fallback", "rt", "cellDel")
 _NEVER_IN_ODF = (
-    "tracked-changes", "annotation", "hidden-text", "ruby-text", "image", "note-citation", "forms",
+    "tracked-changes", "annotation", "hidden-text", "hidden-paragraph", "ruby-text", "image", "note-citation", "forms",
     "shapes", "desc", "title", "binary-data", "placeholder",
 )  # fmt: skip
 # What the parts of Word files and slides, and of OpenDocument, are called in a page.
@@ -155,7 +164,7 @@ def _dress_word(body: Element, styles: Mapping[str, Element]) -> None:
     for node in list(body.iter(*write)):
         put_text(node, write[str(node.tag)](node))
     for cell in body.iter("tc", "p"):
-        styled(cell, _fill(cell.find(f"{cell.tag!s}Pr/shd")))
+        styled(cell, _fill(cell.find(f"{cell.tag!s}Pr/shd")), "display:none" * _is_out_of_sight(cell, styles))
     for run in body.iter("r"):
         styled(run, _word_style(_word_look(run, styles)))
     for paragraph in list(body.iter("p")):
@@ -182,12 +191,28 @@ def _chosen(field: Element) -> str:
 
 def _word_look(run: Element, styles: Mapping[str, Element]) -> dict[str, Element]:
     """Give the properties of a run by their names: its own, then those of its styles and of the styles above these."""
-    look = {str(one.tag): one for one in run.iterfind("rPr/*")}
     paragraph = next(run.iterancestors("p"), None)
-    for name in (_val(run, "rPr/rStyle"), _val(paragraph, "pPr/pStyle") if paragraph is not None else ""):
-        for style in _above(name, styles):
-            look = {str(one.tag): one for one in style.iterfind("rPr/*")} | look
-    return look
+    names = (_val(run, "rPr/rStyle"), _val(paragraph, "pPr/pStyle") if paragraph is not None else "")
+    return _look("rPr", [run, *(style for name in names for style in _above(name, styles))])
+
+
+def _look(kind: str, parts: Iterable[Element]) -> dict[str, Element]:
+    """Give the properties of the first of some parts, and those of the others that it does not have."""
+    return {str(one.tag): one for part in reversed([*parts]) for one in part.iterfind(f"{kind}/*")}
+
+
+def _is_out_of_sight(paragraph: Element, styles: Mapping[str, Element]) -> bool:
+    """Tell a paragraph that is set far beside its page, or in lines without height, by itself or by its style."""
+    look = _look("pPr", [paragraph, *_above(_val(paragraph, "pPr/pStyle"), styles)])
+    places = [
+        look[kind].get(name, "") for kind in ("ind", "framePr") for name in ("left", "start", "x", "y") if kind in look
+    ]
+    height = look["spacing"].get("line", "") if "spacing" in look and look["spacing"].get("lineRule") == "exact" else ""
+    return any(_whole(place, 0) < -_FAR_BESIDE for place in places) or _whole(height, _FLAT) < _FLAT
+
+
+def _whole(value: str, usual: int) -> int:
+    return int(value) if re.fullmatch(r"-?\d{1,9}", value) else usual
 
 
 def _above(name: str, styles: Mapping[str, Element]) -> Iterator[Element]:
@@ -204,7 +229,7 @@ def _word_style(look: Mapping[str, Element]) -> str:
     values = {name: part.get("val", "") for name, part in look.items()}
 
     def whole(name: str, usual: int) -> int:
-        return int(values[name]) if values.get(name, "").lstrip("-").isdigit() else usual
+        return _whole(values.get(name, ""), usual)
 
     def is_on(*names: str) -> bool:
         return any(values.get(name, "0") not in {"0", "false", "off"} for name in names)
@@ -214,14 +239,16 @@ def _word_style(look: Mapping[str, Element]) -> str:
         "" if not {"w", "sz"} & values.keys() else f"font-size:{whole('sz', 24) / 2 * (whole('w', 100) >= _NARROW)}px"
     )
     colour = _colour("color", look["color"], "val", "themeColor") if "color" in look else ""
-    is_clear = "textFill" in look and look["textFill"].find("noFill") is not None
-    ground = OTHER_GROUND if values.get("highlight", "none") != "none" else _fill(look.get("shd"))
+    ink = look["textFill"].iter("noFill", "alpha") if "textFill" in look else ()
+    is_clear = any(_whole(one.get("val", "100000"), 0) > _CLEAR for one in ink)
+    marked = _HIGHLIGHTS.get(values.get("highlight", ""))
+    ground = f"background-color:#{marked}" if marked else _fill(look.get("shd"))
     rise = {"superscript": 1, "subscript": -1}.get(values.get("vertAlign", ""), int(whole("position", 0) / _SHIFTED))
     return css(
         size,
         colour,
         ground,
-        hidden=is_clear or is_on("vanish", "specVanish"),
+        hidden=is_clear or is_on("vanish", "specVanish") or abs(whole("position", 0)) > _FAR,
         struck=is_on("strike", "dstrike"),
         rise=rise,
     )
@@ -284,6 +311,9 @@ def read_open_document(archive: zipfile.ZipFile, main: str) -> Document:
     if body is None:
         raise KeyError("body")
     looks = {name: _odf_look(name, styles) for name in styles}
+    for mark in list(body.iter("hidden-paragraph")):
+        if mark.get("is-hidden") == "true" and (around := next(mark.iterancestors("p", "h"), None)) is not None:
+            drop(around)
     for node in list(body.iter(etree.Element)):
         look = looks.get(node.get("style-name", ""), {})
         if node.tag in _NEVER_IN_ODF or _is_hidden(node, look):

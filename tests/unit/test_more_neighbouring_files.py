@@ -268,6 +268,7 @@ IN_KATEX = '<span class="katex"><span class="katex-mathml"><math><semantics><msu
 html('formulas hidden behind their picture', f'<p>It holds {IN_KATEX} litres and <mjx-container><mjx-math aria-hidden="true"></mjx-math><mjx-assistive-mml style="clip:rect(1px,1px,1px,1px)"><math><msup><mn>10</mn><mn>6</mn></msup></math></mjx-assistive-mml></mjx-container> more.</p>', HEAD + 'It holds 10⁵ litres and 10⁶ more.', '.katex-mathml{position:absolute;clip:rect(1px,1px,1px,1px)}')
 html('notes with a way back', '<p>It cost 412<a href="#fn1" class="footnote-ref"><sup>1</sup></a>.</p><section class="footnotes footnotes-end-of-document"><hr><ol><li id="fn1"><p>Without the road.<a href="#fnref1" class="footnote-back">↩︎</a></p></li></ol></section>', HEAD + 'It cost 412 [1].\n\n1. Without the road.')
 html('a box of pairs with a title', '<table><tr><th colspan=2>Dam and spillways<tr><th>Height<td>91 m<tr><th>Opened<td>1987</table>', HEAD + 'Dam and spillways\nHeight: 91 m.\nOpened: 1987.')
+html('hidden by nested rules', '<p class=v>HIDDEN</p><div class=card><p class=z>HIDDEN</p><p class=y>HIDDEN</p><p>It has 3 gates.</p></div><p class=y>It is old.</p>', HEAD + 'It has 3 gates.\n\nIt is old.', '.card{color:#111;& .z{display:none} .y{opacity:1;@media screen{opacity:0}}} .x{.w &{color:red}} .v{display:none')
 rows('the mark within a quoted head', b'Jahr;"Kosten; gesamt"\r\n1994;1.412,5\r\n1995;98,25\r\n', 'Jahr: 1994; Kosten; gesamt: 1.412,5.\nJahr: 1995; Kosten; gesamt: 98,25.')
 rows('lines above quoted cells', b'Source: harbour office, 1996\n\nYear,Region,Deaths\n1994,North,4\n1995,"South, low",12\n', 'Source: harbour office, 1996\nYear: 1994; Region: North; Deaths: 4.\nYear: 1995; Region: South, low; Deaths: 12.')
 pdf('words in a frame', drawn(b'62 690 300 30 re 63 691 298 28 re f*', shown(b'72 700 Td (It has 3 gates.) Tj')), DAM + ' It has 3 gates.')
@@ -279,9 +280,17 @@ pdf('lines around the heads alone', typeset(f'{DAM}\n\n#table(columns: 3, stroke
 pdf('grounds of cells and of every second row', typeset(f'{DAM}\n\n#table(columns: 3, stroke: none, fill: (x, y) => if y == 0 {{ navy }} else if y == 1 {{ silver }}, text(white)[Year], text(white)[Deaths], text(white)[Cost], [1994], [4], [], [1995], [], [98], [1996], [7], [33])'), DAM + '\n\nYear: 1994; Deaths: 4.\nYear: 1995; Cost: 98.\nYear: 1996; Deaths: 7; Cost: 33.')
 # Words that Office programs show nobody, each beside one that is seen.
 OF_W14 = 'xmlns:w14="http://schemas.microsoft.com/office/word/2010/wordml"'
-WITHOUT_INK = f'<w14:textFill {OF_W14}><w14:noFill/></w14:textFill>'
+UNSEEN_RUNS = ('<w:color w:val="FFFF00"/><w:highlight w:val="yellow"/>', f'<w14:textFill {OF_W14}><w14:noFill/></w14:textFill>', f'<w14:textFill {OF_W14}><w14:solidFill><w14:srgbClr w14:val="000000"><w14:alpha w14:val="100000"/></w14:srgbClr></w14:solidFill></w14:textFill>', '<w:position w:val="-2000"/>')
 ON_BLACK = '<w:color w:val="FFFFFF"/><w:highlight w:val="black"/>'
-word_file('hidden in more ways', body_of(f"<w:p>{run('It has 3 gates.')}{run(' HIDDEN', WITHOUT_INK)}{run(' On black.', ON_BLACK)}</w:p>", f"<w:p><w:pPr><w:spacing w:line='240' w:lineRule='exact'/><w:ind w:left='-720'/></w:pPr>{run('It is old.')}</w:p>"), 'It has 3 gates. On black.\n\nIt is old.')
+UNSEEN_PARAGRAPHS = ('<w:spacing w:line="1" w:lineRule="exact"/>', '<w:ind w:left="-30000"/>', '<w:framePr w:x="-20000" w:y="1"/>')
+word_file('hidden in more ways', body_of(f"<w:p>{run('It has 3 gates.')}{''.join(run(' HIDDEN', one) for one in UNSEEN_RUNS)}{run(' On black.', ON_BLACK)}</w:p>", *(f"<w:p><w:pPr>{one}</w:pPr>{run('HIDDEN')}</w:p>" for one in UNSEEN_PARAGRAPHS), f"<w:p><w:pPr><w:spacing w:line='240' w:lineRule='exact'/><w:ind w:left='-720'/></w:pPr>{run('It is old.')}</w:p>"), 'It has 3 gates. On black.\n\nIt is old.')
+def far_by_style(d):
+    d.add_paragraph('It has 3 gates.')
+    d.styles.add_style('Far', 1).paragraph_format.left_indent = -Inches(20)
+    d.styles.add_style('Farther', 1).base_style = d.styles['Far']
+    d.add_paragraph('HIDDEN', 'Farther')
+    d.add_paragraph('It is old.', 'Farther').paragraph_format.left_indent = 0
+word_file('beside the page by its style', word(far_by_style), 'It has 3 gates.\n\nIt is old.')
 def looks_of_a_sheet(b, s):
     s['C2'].font = openpyxl.styles.Font(color='FF333333')
     s['C2'].fill = openpyxl.styles.PatternFill('solid', fgColor='FF333333')
@@ -298,7 +307,7 @@ def colours_of_a_slide(s):
         box.text_frame.text = 'HIDDEN' if top < 2 else 'White on dark.'
         box.text_frame.paragraphs[0].runs[0]._r.get_or_add_rPr().append(parse_xml(f'<a:solidFill {drawing}>{ink}</a:solidFill>'))
 slide('hidden in more ways', colours_of_a_slide, 'Seen\n\nWhite on dark.')
-opened('hidden in more ways', '<text:p>It has 3 gates.<text:span text:style-name="C">HIDDEN</text:span></text:p>', 'It has 3 gates.', styles='<style:style style:name="C" style:family="text"><style:text-properties style:text-scale="1%"/></style:style>')
+opened('hidden in more ways', '<text:p>It has 3 gates.<text:span text:style-name="C">HIDDEN</text:span></text:p><text:p><text:hidden-paragraph text:is-hidden="true"/>HIDDEN</text:p>', 'It has 3 gates.', styles='<style:style style:name="C" style:family="text"><style:text-properties style:text-scale="1%"/></style:style>')
 chapter('a sheet of its own', '<p>The dam of Orvelle cost 412 crowns and holds 10<span class="s">6</span> litres.<span class="h">HIDDEN</span></p>', 'The dam of Orvelle cost 412 crowns and holds 10⁶ litres.', '<link rel="stylesheet" type="text/css" href="css/b.css"/>')
 
 # fmt: on
