@@ -346,7 +346,7 @@ PEOPLE = [
     ('Jane Doe / Richard Roe', 'Doe, Jane; Roe, Richard'), ('Jane Doe, M.D., and Richard Roe, Ph.D.', 'Doe, Jane; Roe, Richard'),
     ('Иванов И. И., Петров П. П.', 'Иванов, И. И.; Петров, П. П.'), ('김철수, 이영희', '김철수; 이영희'),
     ('Sir Tim Berners-Lee', 'Berners-Lee, Tim'), ('de la Cruz, María', 'de la Cruz, María'),
-    ('María de la Cruz', 'de la Cruz, María'), ('Martin Luther King Jr.', 'King, Martin Luther, Jr.'),
+    ('María de la Cruz', 'de la Cruz, María'), ('Martin Luther King Jr.', 'Martin Luther King Jr.'),
     ('Jane Doe, Richard Roe et al.', 'Doe, Jane; Roe, Richard'),
     ('Jane Doe, Richard Roe, and others', 'Doe, Jane; Roe, Richard'), ('Doe J., Roe R.', 'Doe, J.; Roe, R.'),
     ('J. Doe, R. Roe', 'Doe, J.; Roe, R.'), ('J. R. R. Tolkien', 'Tolkien, J. R. R.'),
