@@ -70,7 +70,7 @@ async def test_a_follow_up_is_understood_with_the_messages_before_it(site, clien
     ]
     told = await client.chat.completions.create(model="research-simple", messages=talk)
     job = await site.team.jobs.find(told.model_extra["dossier"]["job_id"], "local")
-    assert job.commission.contract.brief.question == "What did the Orvane ferry cost?"
+    assert job.commission.contract.brief.question == "What did it cost (Orvane)?"
 
 
 async def test_content_in_parts_is_read_and_pictures_are_not(site, client):

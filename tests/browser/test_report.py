@@ -166,7 +166,7 @@ def test_titles_that_hold_html_or_markdown_stay_text(tab, server):
     chip.click()
     page.page.locator(".ds-pop mark").wait_for()
     page.page.keyboard.press("Escape")
-    page.page.get_by_role("button", name="Evidence").click()
+    page.page.get_by_role("button", name="Evidence").last.click()
     page.page.locator(".ds-src").first.wait_for()
     page.page.wait_for_timeout(300)
     assert page.page.evaluate("window.hurt") is None

@@ -107,9 +107,10 @@ async def run_leaf(context: RunContext, ctx: Ctx, given: LeafGiven) -> Finding:
 
 
 def leaf_ended(
-    ctx: Ctx, given: LeafGiven, started: float, got: "Gathered", found: Searches, *, tried: int, **more: object
-) -> Finding:
-    """Say how a leaf ended, with what it has found: sources are those that facts are of."""
+    ctx: Ctx, given: LeafGiven, started: float, got: "Gathered", found: Searches, *, tried: int, doing: Said = Said(),
+    **more: object,
+) -> Finding:  # fmt: skip
+    """Say how a leaf ended, with what it has found: sources are those that facts are of. `doing` is told of what is written on."""
     facts, cut = got.facts, found.cut
     used = {fact.source_id for fact in facts}
     sources = tuple({one.id: one for one in (*got.cards, *given.known_sources) if one.id in used}.values())
@@ -121,7 +122,7 @@ def leaf_ended(
         status, note = ("partial" if facts else "stopped"), (facts and note) or Said(SHORTENED)
     tell = teller(ctx, "leaf", given.title)
     if facts and not cut:
-        tell("writing", kept(facts, sources))  # as soon as those beside it were read
+        tell("writing", doing or kept(facts, sources))  # as soon as those beside it were read
     elif status == "empty" and given.beside:
         tell("reading", AWAITS, "awaits")  # how it ended is said when the round has shared out what it read
     elif not facts:

@@ -219,9 +219,10 @@ class _Sweep:
             if one.reason not in (NOT_REACHED, OUT_OF_TIME)
         )
         got = Gathered((*facts.values(), *taken_over(self.given, cards)), cards, unused, self.problems)
+        n, tried = len(chosen.kept), len(chosen.kept) + len(chosen.rejected)
         return leaf_ended(
-            self.ctx, self.given, started, got, found, tried=len(chosen.kept) + len(chosen.rejected), shortlist=chosen,
-            insights=tuple(self.insights), engine_note=self.stood_in,
+            self.ctx, self.given, started, got, found, tried=tried, shortlist=chosen, insights=tuple(self.insights),
+            engine_note=self.stood_in, doing=Said("on {n} {n:source|sources} chosen from {all}", n=n, all=tried),
         )  # fmt: skip
 
     def _reject(self, hit: Hit, reason: str) -> None:
