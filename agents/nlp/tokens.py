@@ -11,7 +11,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import snowballstemmer
 
@@ -237,19 +237,23 @@ def _unaccented(word: str) -> str:
     return _ACCENT.sub("", unicodedata.normalize("NFD", word))
 
 
-def language_of(text: str, *, asked: bool = False) -> str:
+Care = Literal["none", "asked", "report"]
+
+
+def language_of(text: str, *, asked: bool = False, report: bool = False) -> str:
     """Guess the language of `text` as an ISO 639-1 code: by script, then by stop words; `en` when nothing speaks.
 
-    What somebody `asked`, and what a report is written in, is told by its letters too where stop words are few: a
-    neighbour's language would be read by nobody. To load what tells by letters takes most of a second.
+    What somebody `asked` is told by its letters too where stop words leave neighbours level; what a `report` shall be
+    written in the language of, also where they are few: a neighbour's would be read by nobody. To load what tells by
+    letters takes most of a second.
     """
-    return _language_of(text[:_SAMPLE], asked)
+    return _language_of(text[:_SAMPLE], "report" if report else "asked" if asked else "none")
 
 
 @lru_cache(maxsize=8_192)
-def _language_of(sample: str, asked: bool) -> str:
+def _language_of(sample: str, care: Care) -> str:
     if sample.isascii():
-        return _latin_language(sample, asked=asked)
+        return _latin_language(sample, care)
     counts: Counter[str] = Counter()
     for letter, often in Counter(filter(str.isalpha, sample)).items():
         if (language := _SCRIPTS.get(unicodedata.name(letter, "").partition(" ")[0])) is not None:
@@ -262,13 +266,13 @@ def _language_of(sample: str, asked: bool) -> str:
         if most > latin / 2:
             neighbour, own = _NEIGHBOURS.get(language, ("", ""))
             return neighbour if sum(map(sample.count, own)) > len(sample) / 100 else language
-    return _latin_language(sample, asked=asked)
+    return _latin_language(sample, care)
 
 
-def _latin_language(sample: str, *, asked: bool) -> str:
+def _latin_language(sample: str, care: Care) -> str:
     told = (_LETTERS_ONLY if sample.isascii() else _LATIN_WORD).findall(sample.casefold())
     first = _grammar_of().get(told[0], ()) if told and sample.rstrip().endswith("?") else ()
-    doubtful = asked and len(told) > CLEARLY
+    doubtful = care == "report" and len(told) > CLEARLY
     if len(first) == 1 and not doubtful:  # a question begins in its own language, whatever it names
         return first[0]
     scores, grammar, counts = dict.fromkeys(_LATIN_LANGUAGES, 0), _grammar_of(), Counter(told)
@@ -278,7 +282,10 @@ def _latin_language(sample: str, *, asked: bool) -> str:
         for language in grammar[word]:
             scores[language] += counts[word]
     best, other, *_ = sorted(scores, key=scores.__getitem__, reverse=True)  # the first of equals: English
-    return _by_letters(sample, scores) if doubtful and scores[best] - scores[other] < CLEARLY else best
+    enough = CLEARLY if doubtful or not sample.isascii() else 1
+    if care == "none" or len(told) <= CLEARLY or scores[best] - scores[other] >= enough:
+        return best
+    return _by_letters(sample, scores)
 
 
 def _by_letters(sample: str, scores: Mapping[str, int]) -> str:

@@ -110,7 +110,7 @@ _wording = cache(Wording)
 
 def report_language(question: str, told: str = "") -> str:
     """Say in which language a question is reported on: as it wishes, else as `told`, else its own; English where none can be."""
-    language = _wished(question) or told or language_of(question, asked=True)
+    language = _wished(question) or told or language_of(question, report=True)
     return language if base_language(language) in languages() else "en"
 
 
@@ -122,7 +122,7 @@ def _wished(question: str) -> str:
 
 def cannot_be_written(question: str) -> bool:
     """Tell a question in a language that no report is written in."""
-    return base_language(language_of(question, asked=True)) not in languages()
+    return base_language(language_of(question, report=True)) not in languages()
 
 
 @cache
